@@ -1,0 +1,157 @@
+"""Faithful JSON: what a model or provider wrote, read without changing it.
+
+Nothing is repaired. Whatever a plain parser would silently change or drop is either kept and flagged (duplicate
+keys, big integers, lone surrogates) or refused with a named reason (NaN, extra data, invalid escapes, …).
+Not for our own envelopes; those are written and read with orjson.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["MAX_DEPTH", "JsonFault", "Parsed", "dump_faithful", "escape_surrogates", "parse_json"]
+
+MAX_DEPTH = 200
+"""Levels of nesting accepted; deeper text is refused as `too_deep` (validators crash on it, specs of the engines)."""
+
+_SAFE_INTEGER = 2**53
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB-fF]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class JsonFault(ValueError):
+    """Text that is no JSON value. `reason` is one of: empty, truncated, extra_data, invalid_escape, control_character,
+    not_a_json_number, number_out_of_range, too_deep, invalid_utf8, syntax."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        self.reason, self.detail = reason, detail
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+
+
+class Parsed(NamedTuple):
+    """A JSON value as written, and what a plain parser would have hidden.
+
+    flags: sorted names out of `duplicate_keys`, `big_integer`, `lone_surrogate`. With duplicate keys the last one
+    stands, as in every client library.
+    """
+
+    value: Any
+    flags: tuple[str, ...]
+
+
+def _constant(token: str) -> Any:
+    raise JsonFault("not_a_json_number", token)
+
+
+def _float(token: str) -> float:
+    value = float(token)
+    if math.isinf(value):
+        raise JsonFault("number_out_of_range", token[:40])
+    return value
+
+
+def parse_json(text: str | bytes) -> Parsed:
+    """Read one JSON value out of `text`.
+
+    Raises JsonFault with a named reason, and nothing else, on any input.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise JsonFault("invalid_utf8", str(error)) from None
+    if not text.strip():
+        raise JsonFault("empty")
+    flags: set[str] = set()
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            flags.add("duplicate_keys")
+        return result
+
+    def integer(token: str) -> int:
+        if len(token) < 16:
+            return int(token)
+        try:
+            value = int(token)
+        except ValueError:
+            raise JsonFault("number_out_of_range", f"{len(token)} digits") from None
+        if abs(value) > _SAFE_INTEGER:
+            flags.add("big_integer")
+        return value
+
+    try:
+        value = json.loads(
+            text, object_pairs_hook=pairs, parse_constant=_constant, parse_int=integer, parse_float=_float
+        )
+    except json.JSONDecodeError as error:
+        raise JsonFault(_reason(error), error.msg) from None
+    except RecursionError:
+        raise JsonFault("too_deep") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+        raise JsonFault("too_deep")
+    if (_SURROGATE_ESCAPE.search(text) or _SURROGATE.search(text)) and _any_string(value, _SURROGATE.search):
+        flags.add("lone_surrogate")
+    return Parsed(value, tuple(sorted(flags)))
+
+
+def _reason(error: json.JSONDecodeError) -> str:
+    if error.msg.startswith("Extra data"):
+        return "extra_data"
+    if "escape" in error.msg:
+        cut = error.pos >= len(error.doc) - 6 and not error.doc.rstrip().endswith(("}", "]", '"'))
+        return "truncated" if cut else "invalid_escape"
+    if error.msg.startswith("Invalid control character"):
+        return "control_character"
+    if error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip()):
+        return "truncated"
+    return "syntax"
+
+
+def _deeper_than(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            child
+            for node in level
+            if isinstance(node, (dict, list))
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _any_string(value: Any, test: Callable[[str], object]) -> bool:
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            if test(node):
+                return True
+        elif isinstance(node, dict):
+            stack.extend(node.keys())
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+    return False
+
+
+def escape_surrogates(text: str) -> str:
+    """`text` with each lone surrogate written as its `\\udXXX` escape, so that it can be encoded as UTF-8."""
+    return _SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
+
+
+def dump_faithful(value: Any, *, indent: int | None = None, sort_keys: bool = False) -> bytes:
+    """`value` as UTF-8 JSON text that reads back to the same value: big integers whole, surrogates escaped.
+
+    Compact unless `indent` is given; keys in their own order unless `sort_keys`.
+    """
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent, sort_keys=sort_keys)
+    return escape_surrogates(text).encode("utf-8")

@@ -4,6 +4,18 @@ Frozen data and no behaviour beyond trivial reading. Reading people's files is `
 bytes on disk are `capture`, judgement is `scoring`. A JSON value is typed `Any` here; a JSON object `dict[str, Any]`.
 """
 
+from callscope.contract.manifest import (
+    Block,
+    Budgets,
+    Manifest,
+    ModelRef,
+    SentHashes,
+    Settings,
+    SuiteRef,
+    Trial,
+    trial_count,
+    trials,
+)
 from callscope.contract.outcome import (
     Acceptance,
     ErrorCategory,
@@ -69,6 +81,8 @@ __all__ = [
     "ArgumentRules",
     "Attribution",
     "Behaviour",
+    "Block",
+    "Budgets",
     "Case",
     "Derived",
     "Difficulty",
@@ -84,9 +98,11 @@ __all__ = [
     "FakeAnswer",
     "Limits",
     "Malformed",
+    "Manifest",
     "Measures",
     "Message",
     "ModelEntry",
+    "ModelRef",
     "NamedChoice",
     "NativeMessage",
     "Outcome",
@@ -98,9 +114,12 @@ __all__ = [
     "Round",
     "Selection",
     "Semantics",
+    "SentHashes",
+    "Settings",
     "Structure",
     "Suite",
     "SuiteKind",
+    "SuiteRef",
     "Text",
     "Timing",
     "Tolerance",
@@ -111,6 +130,7 @@ __all__ = [
     "ToolResult",
     "Transformation",
     "TransportFault",
+    "Trial",
     "TrialKey",
     "Usage",
     "Verdict",
@@ -119,4 +139,6 @@ __all__ = [
     "expected_calls",
     "offered_tools",
     "tools_by_name",
+    "trial_count",
+    "trials",
 ]

@@ -113,7 +113,7 @@ class Manifest(Struct, frozen=True):
 class Trial(NamedTuple):
     """A planned trial: its place in the plan from 0, its block, its key."""
 
-    index: int
+    position: int
     block: Block
     key: TrialKey
 

@@ -133,7 +133,7 @@ class FakeAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Suite(Struct, frozen=True):
-    """A folder of cases, loaded. `files` maps each file's name to the SHA-256 of its exact bytes.
+    """A folder of cases, loaded. `sources` holds the exact bytes of its files, `files` their SHA-256.
 
     `fakes` (tool name -> answers, first match wins) and `max_tool_rounds` > 0 make the suite a conversation.
     """
@@ -147,6 +147,7 @@ class Suite(Struct, frozen=True):
     files: dict[str, str]
     max_tool_rounds: int = 0
     fakes: dict[str, tuple[FakeAnswer, ...]] = {}
+    sources: dict[str, bytes] = {}
 
 
 def expected_calls(expected: Expectation) -> tuple[ExpectedCall, ...]:

@@ -1,0 +1,250 @@
+"""The Python face: run suites against models, read one response, judge one outcome. Async once; `run` wraps `arun`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from callscope.capture.attempts import Policy
+from callscope.capture.config import ModelConfig, RunConfig
+from callscope.capture.environment import read_environment
+from callscope.capture.folder import RunFolder
+from callscope.capture.keys import Keyring
+from callscope.capture.plan import (
+    Choice,
+    choose_models,
+    differences,
+    make_manifest,
+    plan_blocks,
+    resolve_models,
+)
+from callscope.capture.runner import Endpoints, Progress, RemoteEndpoints, capture
+from callscope.capture.transport import AiohttpTransport, Transport
+from callscope.contract import Block, Manifest, Outcome, Suite
+from callscope.errors import InputError, RunFolderError
+from callscope.providers import decode_body, get_adapter
+from callscope.runs import Run, open_run
+from callscope.suites import load_suite
+
+__all__ = ["arun", "choose_folder", "load_suites", "model_configs", "normalize", "prepare", "run", "run_manifest"]
+
+Suites = Suite | str | Path | Sequence[Suite | str | Path]
+Models = Sequence[str | ModelConfig | Mapping[str, Any]]
+
+
+def normalize(
+    api: str,
+    *,
+    body: bytes,
+    status: int = 200,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+    stream: bool = False,
+) -> Outcome:
+    """The canonical outcome of one raw response under the wire format `api`.
+
+    Never raises for what the bytes hold; InputError for an unknown `api`.
+    """
+    pairs = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
+    return get_adapter(api).parse(status, pairs, decode_body(pairs, body), stream=stream).outcome
+
+
+def _suites(suites: Suites) -> tuple[Suite, ...]:
+    many = [suites] if isinstance(suites, (Suite, str, Path)) else list(suites)
+    return tuple(one if isinstance(one, Suite) else load_suite(one) for one in many)
+
+
+def load_suites(names: Sequence[str], *, base: Path, config: RunConfig) -> tuple[Suite, ...]:
+    """The suites of a configuration in the folder `base`: those named, else its `fixtures`, else `fixtures/` beside it,
+    else the bundled support suite. A suite that states no version takes the configuration's `dataset_version`.
+
+    Raises InputError where a suite cannot be loaded, two share a name, or its version contradicts the configuration.
+    """
+    places: list[str | Path] = [*names] or ([config.fixtures] if config.fixtures else [])
+    if not places:
+        places = [base / "fixtures"] if (base / "fixtures" / "cases.jsonl").exists() else ["support"]
+    suites = tuple(load_suite(_place(place, base), version=config.dataset_version) for place in places)
+    for suite in suites:
+        if [one.name for one in suites].count(suite.name) > 1:
+            raise InputError(
+                "two suites share a name", field="suites", found=suite.name, hint="Set `name` in suite.toml"
+            )
+        if len(suites) == 1 and config.dataset_version not in {None, suite.version}:
+            raise InputError(
+                f"is not the version of suite {suite.name}",
+                field="dataset_version",
+                found=config.dataset_version,
+                expected=suite.version,
+            )
+    return suites
+
+
+def _place(place: str | Path, base: Path) -> str | Path:
+    beside = base / place
+    return beside if beside.is_dir() else place
+
+
+def model_configs(models: Models) -> tuple[ModelConfig, ...]:
+    """Model entries as a configuration holds them, from "provider/model" texts or tables. Raises InputError."""
+    made = []
+    for place, model in enumerate(models):
+        if isinstance(model, ModelConfig):
+            made.append(model)
+        elif isinstance(model, str):
+            provider, slash, name = model.partition("/")
+            if not slash or not name:
+                raise InputError("is no model", field=f"models[{place}]", found=model, expected="provider/model")
+            made.append(ModelConfig(provider=provider, model=name))
+        else:
+            try:
+                made.append(msgspec.convert(dict(model), ModelConfig))
+            except msgspec.ValidationError as error:
+                raise InputError(str(error), field=f"models[{place}]") from None
+    return tuple(made)
+
+
+def prepare(
+    suites: Sequence[Suite],
+    config: RunConfig,
+    *,
+    choice: Choice | None = None,
+    blocks: tuple[Block, ...] | None = None,
+    facts: Mapping[str, dict[str, Any]] | None = None,
+    file: Path | None = None,
+) -> Manifest:
+    """The manifest of a run: everything fixed, nothing called. `blocks` replaces the plain plan.
+
+    `file` is the configuration's, for messages. Raises InputError for anything that cannot be run as asked.
+    """
+    choice = choice or Choice()
+    try:
+        models = choose_models(resolve_models(config.models), choice)
+        Keyring(models, os.environ)
+    except InputError as error:
+        raise error.at(file=file) from None
+    now = datetime.now(UTC)
+    return make_manifest(
+        run_id=now.strftime("%Y-%m-%dT%H-%M-%SZ"),
+        created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        environment=read_environment(),
+        suites=suites,
+        models=models,
+        blocks=blocks if blocks is not None else plan_blocks(suites, models, config, choice),
+        config=config,
+        facts=facts,
+    )
+
+
+def choose_folder(manifest: Manifest, out: Path | None, *, resume: bool = False) -> Path:
+    """The run folder: `out`, or a new one under `results/` named by the run's time. Makes nothing."""
+    if out is not None:
+        return out
+    if resume:
+        raise InputError("names no run folder", field="--resume", hint="Say which one with `--out DIR`")
+    path, number = Path("results") / manifest.run_id, 1
+    while path.exists():
+        number += 1
+        path = Path("results") / f"{manifest.run_id}-{number}"
+    return path
+
+
+def _folder(manifest: Manifest, suites: Sequence[Suite], out: Path) -> RunFolder:
+    """The folder of the run: made new, or opened where it holds the same run. Raises RunFolderError."""
+    if (out / "manifest.json").exists():
+        folder = RunFolder.open(out)
+        changed = differences(folder.manifest, manifest)
+        if changed:
+            raise RunFolderError(
+                f"{out}: holds a run that differs from what is asked in {' and '.join(changed)}. "
+                "Use another --out for a new run"
+            )
+        folder.manifest = structs.replace(
+            folder.manifest, budgets=manifest.budgets, concurrency=manifest.concurrency, status="running"
+        )
+        return folder
+    if out.exists() and not out.is_dir():
+        raise RunFolderError(f"{out}: is a file, not a run folder")
+    if out.is_dir() and any(name.name not in {"blobs", ".lock"} for name in out.iterdir()):
+        raise RunFolderError(f"{out}: is not empty and holds no run. Use another --out")
+    return RunFolder.create(out, manifest, {suite.name: suite.sources for suite in suites})
+
+
+async def run_manifest(
+    manifest: Manifest,
+    suites: Sequence[Suite],
+    *,
+    out: Path,
+    endpoints: Endpoints | None = None,
+    transport: Transport | None = None,
+    policy: Policy | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Carry out a prepared manifest: capture, then the same derive that a replay calls, then summary and report."""
+    entries = [ref.entry for ref in manifest.models]
+    keyring = Keyring(entries, os.environ)
+    used = [suite for suite in suites if any(ref.name == suite.name for ref in manifest.suites)]
+    folder = _folder(manifest, used, out)
+    async with AsyncExitStack() as stack:
+        if endpoints is None:
+            endpoints = await _endpoints(stack, folder.manifest, keyring)
+        if transport is None:
+            proxied = any(name.upper().endswith("_PROXY") for name in manifest.environment)
+            transport = await stack.enter_async_context(AiohttpTransport(trust_env=proxied))
+        await capture(
+            folder,
+            endpoints=endpoints,
+            transport=transport,
+            keyring=keyring,
+            policy=policy,
+            on_progress=on_progress,
+        )
+    finished = open_run(folder.path)
+    finished.write_html(summary=finished.derive())
+    return finished
+
+
+async def _endpoints(stack: AsyncExitStack, manifest: Manifest, keyring: Keyring) -> Endpoints:
+    if not any(ref.entry.embedded for ref in manifest.models):
+        return RemoteEndpoints(keyring)
+    from callscope.local import EmbeddedEndpoints
+
+    return await stack.enter_async_context(EmbeddedEndpoints(RemoteEndpoints(keyring)))
+
+
+async def arun(
+    suite: Suites,
+    *,
+    models: Models,
+    out: str | Path | None = None,
+    cases: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    limit: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> Run:
+    """Run one or more suites against models: "provider/model", or the fields of a configuration's model entry.
+
+    `settings` are the fields of a configuration: repeats, temperature, timeout_ms, concurrency, tool_choice, seed,
+    max_tokens, budgets, … Raises InputError for anything that cannot be run as asked.
+    """
+    suites = _suites(suite)
+    try:
+        config = msgspec.convert({"models": (), **settings}, RunConfig)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error), field="settings") from None
+    config = structs.replace(config, models=model_configs(models))
+    manifest = prepare(suites, config, choice=Choice(cases=tuple(cases), tags=tuple(tags), limit=limit))
+    target = choose_folder(manifest, None if out is None else Path(out))
+    return await run_manifest(manifest, suites, out=target, on_progress=on_progress)
+
+
+def run(suite: Suites, *, models: Models, **settings: Any) -> Run:
+    """`arun`, from code that is not async. See `arun` for the arguments."""
+    return asyncio.run(arun(suite, models=models, **settings))

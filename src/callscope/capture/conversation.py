@@ -1,0 +1,130 @@
+"""One trial: its first request and, in a suite with fake tools, the bounded conversation that follows.
+
+Writes down what happened and decides nothing about it, except whether to go on: when there are calls, rounds are
+left, and no failed
+call came back unchanged (the harness document, "identical invalid calls loop").
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import NamedTuple
+
+from callscope.capture.attempts import Policy, now_text, send_with_retries
+from callscope.capture.redact import Redactor
+from callscope.capture.transport import Transport
+from callscope.contract import (
+    Case,
+    Reading,
+    Record,
+    Request,
+    Round,
+    Suite,
+    ToolCalls,
+    ToolResult,
+    Transformation,
+    TrialKey,
+    offered_tools,
+)
+from callscope.providers import Adapter, decode_body
+from callscope.recovery import answer_calls, call_hash
+
+__all__ = ["Endpoint", "Line", "hold_trial", "plain_turn"]
+
+Turn = Callable[[bytes], AbstractAsyncContextManager[tuple[str, ...]]]
+"""Wraps one round: given the body, a context in which it is sent; yields notes for the record."""
+
+
+@asynccontextmanager
+async def plain_turn(_body: bytes) -> AsyncIterator[tuple[str, ...]]:
+    """The turn of a remote server: nothing to prepare, nothing to note."""
+    yield ()
+
+
+class Endpoint(NamedTuple):
+    """Where a model answers. `key` is the secret sent as its adapter's credentials; None where it takes none."""
+
+    base_url: str
+    key: str | None = None
+    turn: Turn = plain_turn
+
+
+class Line(NamedTuple):
+    """Everything that carries a trial's bytes; `timeout` in seconds is per attempt."""
+
+    endpoint: Endpoint
+    adapter: Adapter
+    transport: Transport
+    redactor: Redactor
+    policy: Policy
+    timeout: float
+
+
+async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, case: Case) -> tuple[Record, Reading]:
+    """Hold the trial; returns its record and the reading of its first round.
+
+    Raises nothing for what a server does; a fault of our own propagates (the runner records it).
+    """
+    started_at = now_text()
+    rounds: list[Round] = []
+    notes: set[str] = set()
+    transformations: tuple[Transformation, ...] = ()
+    failed: set[str] = set()
+    stopped: str | None = None
+    first: Reading | None = None
+    while True:
+        wire = line.adapter.build(request)
+        transformations = transformations or wire.transformations
+        waiting_since = time.perf_counter()
+        async with line.endpoint.turn(wire.body) as turn_notes:
+            notes.update(turn_notes)
+            exchanges, reading = await send_with_retries(
+                line.transport,
+                line.adapter,
+                wire,
+                url=line.endpoint.base_url.rstrip("/") + wire.path,
+                key=line.endpoint.key,
+                redactor=line.redactor,
+                stream=request.stream,
+                timeout=line.timeout,
+                queued_ms=(time.perf_counter() - waiting_since) * 1000,
+                policy=line.policy,
+            )
+        first = first or reading
+        calls = reading.outcome.calls if isinstance(reading.outcome, ToolCalls) else ()
+        results: tuple[ToolResult, ...] = ()
+        if calls and suite.max_tool_rounds:
+            if any(call_hash(call) in failed for call in calls):
+                stopped = "repeated_call"
+            elif len(rounds) >= suite.max_tool_rounds:
+                stopped = "max_tool_rounds"
+            else:
+                results = answer_calls(calls, offered_tools(case, suite.tools), suite.fakes)
+        rounds.append(Round(exchanges, results))
+        if not results:
+            break
+        failed.update(call_hash(calls[result.position]) for result in results if _lasting(result))
+        raw = decode_body(exchanges[-1].response_headers, exchanges[-1].response)
+        request = line.adapter.follow_up(request, raw, results, stream=request.stream)
+    record = Record(
+        key=key,
+        api=line.adapter.api,
+        stream=request.stream,
+        started_at=started_at,
+        rounds=tuple(rounds),
+        transformations=transformations,
+        notes=tuple(sorted(notes)),
+        stopped=stopped,
+    )
+    return record, first
+
+
+def _lasting(result: ToolResult) -> bool:
+    """Whether repeating the call unchanged cannot help: every error but a transient one of the tool itself."""
+    if not result.is_error:
+        return False
+    error = result.content.get("error", {}) if isinstance(result.content, dict) else {}
+    retryable = isinstance(error, dict) and error.get("retryable") is True
+    return not retryable or error.get("code") == "INVALID_ARGUMENTS"

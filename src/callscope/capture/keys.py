@@ -1,0 +1,46 @@
+"""Keys, from the environment only and by the name a model entry gives. The only place that reads a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from callscope.capture.redact import Redactor
+from callscope.contract import ModelEntry
+from callscope.errors import InputError
+
+__all__ = ["Keyring"]
+
+
+class Keyring:
+    """The keys of a run's models, and the redactor that knows them."""
+
+    def __init__(self, models: Iterable[ModelEntry], environ: Mapping[str, str], extra: Iterable[str] = ()) -> None:
+        """Read the variables that `models` name out of `environ`; `extra` are further secrets to mask.
+
+        Raises InputError where a named variable is unset, empty, too short to be masked safely or not printable ASCII.
+        """
+        self._keys: dict[str, str] = {}
+        for model in models:
+            if model.api_key_env is not None:
+                self._keys[model.api_key_env] = _read(model, model.api_key_env, environ)
+        self.redactor = Redactor([*self._keys.values(), *extra])
+
+    def key_of(self, model: ModelEntry) -> str | None:
+        """The model's key, or None where it needs none."""
+        return None if model.api_key_env is None else self._keys[model.api_key_env]
+
+    def __repr__(self) -> str:
+        return f"Keyring({', '.join(sorted(self._keys))})"
+
+
+def _read(model: ModelEntry, name: str, environ: Mapping[str, str]) -> str:
+    value = environ.get(name, "").strip()
+    field = f"{model.label}: api_key_env"
+    if not value:
+        raise InputError(f"the environment variable {name} is not set", field=field, hint=f"Set it: export {name}=…")
+    if len(value) < 6:
+        hint = "A value that short cannot be kept out of the log; give any longer one where the server takes no key"
+        raise InputError(f"the environment variable {name} holds fewer than 6 characters", field=field, hint=hint)
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise InputError(f"the environment variable {name} holds characters that no header can carry", field=field)
+    return value

@@ -1,0 +1,54 @@
+"""The command line: one small module per verb, loaded only when its verb is called.
+
+Exit codes: 0 ok, 1 differences found, 2 bad input or configuration, 3 budget spent, 4 coverage too low to decide,
+5 gate failed, 6 construction stalled, 130 interrupted. Results go to stdout, progress and messages to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from callscope._version import __version__
+from callscope.errors import CallscopeError
+
+__all__ = ["app", "main"]
+
+_VERBS = {
+    "run": "Run suites against models; with no CONFIG, the bundled suite on embedded models.",
+    "replay": "Derive a run again from its stored bytes.",
+    "report": "Show a run: terminal tables, HTML, JSON, Markdown, JUnit, CSV.",
+    "inspect": "Show failures by category and model, with raw evidence.",
+    "normalize": "Read one raw response on stdin, print its canonical outcome.",
+    "lint": "Look for faults in a suite's tools, cases and gold.",
+}
+
+app = App(
+    name="callscope",
+    help="Shows exactly where LLM function calling succeeds or breaks.",
+    help_epilogue="Start with `callscope run`: it needs no key. `callscope VERB --help` has an example of each.",
+    version=__version__,
+    help_format="markdown",
+)
+for _verb, _help in _VERBS.items():
+    app.command(f"callscope.cli.{_verb}:{_verb}", name=_verb, help=_help)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point of the `callscope` command; always ends by SystemExit."""
+    try:
+        code = app(arguments, exit_on_error=False, result_action="return_value")
+    except CycloptsError:
+        sys.exit(2)
+    except CallscopeError as error:
+        print(f"callscope: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

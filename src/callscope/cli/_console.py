@@ -1,0 +1,29 @@
+"""Where text goes: results to stdout, everything else to stderr, colour and bars only on a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from rich.console import Console
+from rich.markup import escape
+
+__all__ = ["errors", "out", "say"]
+
+_PLAIN_WIDTH = 140
+
+
+def out() -> Console:
+    """The console of results. Where stdout is no terminal it is 140 columns wide, or COLUMNS."""
+    width = None if sys.stdout.isatty() else shutil.get_terminal_size((_PLAIN_WIDTH, 50)).columns
+    return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+
+
+def errors() -> Console:
+    """The console of progress and messages."""
+    return Console(file=sys.stderr, highlight=False, emoji=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """One message for a person, on stderr, with nothing in it interpreted as markup."""
+    errors().print(escape(text))

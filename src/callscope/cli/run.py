@@ -1,0 +1,153 @@
+"""`callscope run`: from a configuration, or none, to a run folder with its report."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from callscope.cli._console import out, say
+from callscope.cli._progress import RunDisplay
+from callscope.errors import InputError
+
+__all__ = ["run"]
+
+
+def run(
+    config: Path | None = None,
+    /,
+    *,
+    suite: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    model: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    out: Path | None = None,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    limit: int | None = None,
+    case: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    tag: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    repeats: int | None = None,
+    concurrency: int | None = None,
+    full: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Run suites against models, score every stage, write the report.
+
+    With no CONFIG the bundled support suite runs on embedded models, with no key. A run that was stopped, however it was stopped, goes on with `--resume --out DIR`.
+
+    Example: `callscope run benchmark.config.json --limit 10 --out results/first`
+
+    Parameters
+    ----------
+    config:
+        TOML, YAML or JSON, snake_case or camelCase. See docs/running.md.
+    suite:
+        A bundled suite's name or a suite folder; may be given several times. Replaces the configuration's suites.
+    model:
+        With CONFIG: run only the models of this label. Without: the models to run, as provider/model.
+    out:
+        The run folder (default: results/<time>). One that holds the same run is gone on with.
+    resume:
+        Go on in the folder that --out names; without CONFIG, with exactly what that run was made with.
+    limit:
+        At most this many cases of each suite, the first ones.
+    case:
+        Only the case of this id; may be given several times.
+    tag:
+        Only cases with this tag; may be given several times.
+    repeats:
+        How often each case is tried; replaces the configuration's.
+    concurrency:
+        How many trials are held at once; replaces the configuration's.
+    full:
+        Embedded default only: run all cases with all repeats, however long it takes.
+    json:
+        Print summary.json on stdout instead of the tables.
+    """
+    from callscope import api
+    from callscope.capture.plan import Choice
+
+    if limit is not None and limit < 1:
+        raise InputError("must be at least 1", field="--limit", found=limit)
+    choice = Choice(cases=case, tags=tag, models=model if config is not None else (), limit=limit)
+    if config is None and out is not None and (out / "manifest.json").exists():
+        manifest, suites = _recorded(out)
+    elif config is None and not model:
+        from callscope.cli._embedded_default import prepare_default
+
+        manifest, suites = prepare_default(suite, choice, full=full, repeats=repeats)
+    else:
+        manifest, suites = _configured(config, suite, model, choice, repeats, concurrency)
+    target = api.choose_folder(manifest, out, resume=resume)
+    try:
+        with RunDisplay() as display:
+            finished = asyncio.run(api.run_manifest(manifest, suites, out=target, on_progress=display))
+    except KeyboardInterrupt:
+        say(f"\nInterrupted. Every finished trial is recorded; go on with: {_resume(target)}")
+        return 130
+    return _present(finished, as_json=json)
+
+
+def _resume(folder: Path) -> str:
+    return f"callscope run --resume --out {folder}"
+
+
+def _recorded(folder: Path) -> Any:
+    from callscope.capture.folder import RunFolder
+
+    opened = RunFolder.open(folder)
+    say(f"Going on with {folder}: {opened.planned()} trials planned.")
+    return opened.manifest, tuple(opened.suites.values())
+
+
+def _configured(
+    config: Path | None,
+    suite_names: tuple[str, ...],
+    model_names: tuple[str, ...],
+    choice: Any,
+    repeats: int | None,
+    concurrency: int | None,
+) -> Any:
+    from msgspec import structs
+
+    from callscope import api
+    from callscope.capture.config import RunConfig, load_config
+
+    if config is not None:
+        settings = load_config(config)
+        base = config.parent
+    else:
+        settings, base = RunConfig(models=api.model_configs(model_names)), Path()
+    given: dict[str, Any] = {}
+    if repeats is not None:
+        given["repeats"] = _at_least_one("--repeats", repeats)
+    if concurrency is not None:
+        given["concurrency"] = _at_least_one("--concurrency", concurrency)
+    settings = structs.replace(settings, **given)
+    suites = api.load_suites(suite_names or settings.suites, base=base, config=settings)
+    return api.prepare(suites, settings, choice=choice, file=config), suites
+
+
+def _at_least_one(field: str, value: int) -> int:
+    if value < 1:
+        raise InputError("must be at least 1", field=field, found=value)
+    return value
+
+
+def _present(finished: Any, *, as_json: bool) -> int:
+    from callscope.reports import summary_tables
+
+    summary = finished.summary()
+    if as_json:
+        sys.stdout.buffer.write(summary.to_bytes())
+    else:
+        console = out()
+        for table in summary_tables(summary.data, width=console.width):
+            console.print(table)
+    say(f"Run folder: {finished.path}")
+    say(f"Report:     {(finished.path / 'report.html').resolve().as_uri()}")
+    if finished.manifest.status == "budget_spent":
+        say(f"The budget is spent before all trials were held; with a larger one, go on: {_resume(finished.path)}")
+        return 3
+    return 0

@@ -1,0 +1,137 @@
+"""Derive: from what happened to what it means. A pure function of a record's bytes and the frozen suite.
+
+A live run and a replay both come through here, so they cannot differ. Reads no file, asks no clock, calls nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from callscope.canonical import canonical_hash
+from callscope.contract import (
+    Case,
+    Derived,
+    Exchange,
+    Limits,
+    Measures,
+    Outcome,
+    ProviderError,
+    Reading,
+    Record,
+    Round,
+    Suite,
+    TransportFault,
+    Usage,
+    offered_tools,
+)
+from callscope.providers import Adapter, decode_body, get_adapter
+from callscope.recovery import recovery_verdict
+from callscope.scoring import evaluate, outcome_hash, text_hash
+
+__all__ = ["cost_of", "derive", "observed", "read_exchange", "read_record"]
+
+_RETRYABLE_FAULTS = {"connection_failed", "connection_lost", "timeout_connect"}
+
+
+def read_exchange(adapter: Adapter, exchange: Exchange, *, stream: bool) -> Reading:
+    """What one attempt says: its transport fault, or what its bytes say under `adapter`."""
+    if exchange.fault is not None or exchange.status is None:
+        fault = exchange.fault or TransportFault("harness_error", "no_answer", "nothing was recorded")
+        outcome = ProviderError(fault.category, fault.code, fault.message, ("connection",))
+        return Reading(outcome, limits=Limits(retryable=fault.code in _RETRYABLE_FAULTS))
+    body = decode_body(exchange.response_headers, exchange.response)
+    return adapter.parse(exchange.status, exchange.response_headers, body, stream=stream)
+
+
+def _read_round(adapter: Adapter, one: Round, *, stream: bool) -> Reading:
+    if not one.exchanges:
+        return Reading(ProviderError("harness_error", "no_answer", "no attempt was recorded"))
+    return read_exchange(adapter, one.exchanges[-1], stream=stream)
+
+
+def read_record(record: Record) -> tuple[Reading, ...]:
+    """The reading of each round; a record in which callscope itself failed ends with a harness_error."""
+    adapter = get_adapter(record.api)
+    readings = tuple(_read_round(adapter, one, stream=record.stream) for one in record.rounds)
+    if record.harness_error is not None:
+        failed = Reading(ProviderError("harness_error", "harness_error", record.harness_error))
+        return (failed,) if len(readings) <= 1 else (*readings, failed)
+    return readings or (Reading(ProviderError("harness_error", "no_answer", "the record holds no round")),)
+
+
+def observed(record: Record) -> bool:
+    """Whether a model decision was observed. What was not is coverage loss, and tried again on resume."""
+    return not any(isinstance(reading.outcome, ProviderError) for reading in read_record(record))
+
+
+def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, float] | None = None) -> Derived:
+    """The verdict, outcome and measures of a record.
+
+    The stages judge the first round, which is the model's own decision; later rounds are judged by `recovery`.
+    `prices` are
+    per million tokens.
+    """
+    readings = read_record(record)
+    first, later = readings[0], tuple(reading.outcome for reading in readings[1:])
+    recovery = recovery_verdict(record, [reading.outcome for reading in readings], offered_tools(case, suite.tools))
+    verdict = evaluate(case, suite.tools, first.outcome, key=record.key, recovery=recovery)
+    return Derived(
+        verdict=verdict,
+        outcome=first.outcome,
+        measures=_measures(record, readings, prices or {}),
+        transformations=record.transformations,
+        notes=record.notes,
+        later_outcomes=later,
+    )
+
+
+def _measures(record: Record, readings: tuple[Reading, ...], prices: Mapping[str, float]) -> Measures:
+    usage = _total_usage(tuple(reading.usage for reading in readings))
+    first = readings[0]
+    attempts = [exchange for one in record.rounds for exchange in one.exchanges]
+    last = record.rounds[0].exchanges[-1] if record.rounds and record.rounds[0].exchanges else None
+    return Measures(
+        outcome_hash=_joint(tuple(reading.outcome for reading in readings), outcome_hash),
+        text_hash=_joint(tuple(reading.outcome for reading in readings), text_hash),
+        attempts=len(attempts),
+        latency=last.timing.total if last else None,
+        queued=sum(exchange.timing.queued for exchange in record.rounds[0].exchanges) if last else None,
+        first_byte=last.timing.first_byte if last else None,
+        first_call=_arrival(last, first.first_call_at) if last else None,
+        usage=usage,
+        cost=cost_of(usage, prices),
+        reported_model=next((reading.model for reading in readings if reading.model), None),
+        finish=first.finish,
+    )
+
+
+def _joint(outcomes: tuple[Outcome, ...], one: Callable[[Outcome], str]) -> str:
+    hashes = [one(outcome) for outcome in outcomes]
+    return hashes[0] if len(hashes) == 1 else canonical_hash(hashes)
+
+
+def _arrival(exchange: Exchange, offset: int | None) -> float | None:
+    """When the byte before `offset` arrived, in milliseconds since the attempt began."""
+    if offset is None:
+        return None
+    times = [moment for start, moment in exchange.chunks if start < offset]
+    return times[-1] if times else None
+
+
+def _total_usage(parts: tuple[Usage, ...]) -> Usage:
+    def total(name: str) -> int | None:
+        known = [value for part in parts if (value := getattr(part, name)) is not None]
+        return sum(known) if known else None
+
+    return Usage(**{name: total(name) for name in Usage.__struct_fields__})
+
+
+def cost_of(usage: Usage, prices: Mapping[str, float]) -> float | None:
+    """The price of `usage` under prices per million tokens, or None where a price or a count is unknown."""
+    if usage.input_tokens is None or usage.output_tokens is None or not {"input", "output"} <= prices.keys():
+        return None
+    cached = usage.cached_input_tokens or 0
+    fresh = usage.input_tokens - cached
+    cached_price = prices.get("cached_input", prices["input"])
+    total = fresh * prices["input"] + cached * cached_price + usage.output_tokens * prices["output"]
+    return round(total / 1_000_000, 9)

@@ -1,0 +1,193 @@
+"""A run as its readers see it: a folder, or a file of replayed records; what is derived from it, and its reports.
+
+Joins capture, derive and reports; each of them is used here and nowhere knows the others.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import importlib.util
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from callscope.capture.folder import REPORT, SUMMARY, VERDICTS, RunFolder, write_atomically
+from callscope.capture.verdicts import decode_derived, derive_folder, encode_derived, read_derived, write_verdicts
+from callscope.contract import Derived, Manifest, Record, Suite, TrialKey
+from callscope.errors import EnvironmentProblem, RunFolderError
+from callscope.reports import render_html, summarise, summary_bytes, to_rows
+from callscope.suites import load_suite_bytes
+
+__all__ = ["Check", "Run", "Summary", "open_run"]
+
+
+class Summary:
+    """summary.json in hand: `data` as a JSON object, its rows as a table."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row a (suite, experiment, model), counts beside every rate."""
+        return to_rows(self.data)
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas DataFrame, or a polars one where only polars is installed.
+
+        Raises EnvironmentProblem where neither is.
+        """
+        for library in ("pandas", "polars"):
+            if importlib.util.find_spec(library) is not None:
+                return importlib.import_module(library).DataFrame(self.rows())
+        raise EnvironmentProblem("a data frame needs pandas or polars", hint="pip install 'callscope[frame]'")
+
+    def to_bytes(self) -> bytes:
+        """The bytes of summary.json."""
+        return summary_bytes(self.data)
+
+
+class Check(NamedTuple):
+    """What `replay --check` found: the names of derived files that differ from what the bytes say now."""
+
+    trials: int
+    differing: tuple[str, ...]
+    verdicts_sha256: str
+    summary_sha256: str
+
+
+class _Header(Struct, frozen=True):
+    """The first line of a file of replayed records: everything a report needs beside the records."""
+
+    schema: Literal["callscope/derived/1"]
+    manifest: Manifest
+    suites: dict[str, dict[str, str]]
+
+
+class Run:
+    """A finished or unfinished run; `manifest` and `suites` are as frozen."""
+
+    def __init__(self, path: Path, manifest: Manifest, suites: Mapping[str, Suite], folder: RunFolder | None) -> None:
+        self.path, self.manifest, self.suites, self._folder = path, manifest, suites, folder
+
+    @property
+    def folder(self) -> RunFolder:
+        """The run folder. Raises RunFolderError for a file of replayed records, which has no bytes to derive from."""
+        if self._folder is None:
+            raise RunFolderError(f"{self.path}: is a file of derived records; this needs the run folder it came from")
+        return self._folder
+
+    def derived(self) -> Iterator[Derived]:
+        """The derived records, in plan order; verdicts are derived first where the folder has none."""
+        if self._folder is None:
+            with self.path.open("rb") as file:
+                next(file)
+                for number, line in enumerate(file, 2):
+                    try:
+                        yield decode_derived(line)
+                    except ValueError as error:
+                        raise RunFolderError(f"{self.path}:{number}: is no derived record: {error}") from None
+            return
+        verdicts = self.path / VERDICTS
+        yield from read_derived(verdicts) if verdicts.exists() else derive_folder(self._folder)
+
+    def record(self, key: TrialKey) -> Record | None:
+        """The raw record of a trial, or None where it is not at hand."""
+        return None if self._folder is None else self._folder.record(key)
+
+    def derive(self) -> Summary:
+        """Derive everything again from the stored bytes: writes verdicts.jsonl and summary.json."""
+        data = summarise(_View(self, write_verdicts(self.folder)))
+        write_atomically(self.path / SUMMARY, summary_bytes(data))
+        return Summary(data)
+
+    def summary(self) -> Summary:
+        """The summary of what has been derived."""
+        return Summary(summarise(self))
+
+    def check(self) -> Check:
+        """Derive again from the stored bytes and compare with the files, byte for byte; changes nothing."""
+        digest = hashlib.sha256()
+        count = 0
+
+        def walk() -> Iterator[Derived]:
+            nonlocal count
+            for derived in derive_folder(self.folder):
+                digest.update(encode_derived(derived))
+                count += 1
+                yield derived
+
+        summary = summary_bytes(summarise(_View(self, walk())))
+        found = {
+            VERDICTS: digest.hexdigest(),
+            SUMMARY: hashlib.sha256(summary).hexdigest(),
+        }
+        differing = tuple(name for name, wanted in found.items() if _file_hash(self.path / name) != wanted)
+        return Check(count, differing, found[VERDICTS], found[SUMMARY])
+
+    def write_replayed(self, file: Path) -> int:
+        """Derive again and write one self-contained file that `open_run` reads; returns the number of records."""
+        suites = {
+            name: {part: base64.b64encode(data).decode("ascii") for part, data in suite.sources.items()}
+            for name, suite in self.suites.items()
+        }
+        header = _Header("callscope/derived/1", self.manifest, suites)
+        lines = [msgspec.json.encode(header) + b"\n"]
+        lines.extend(encode_derived(derived) for derived in derive_folder(self.folder))
+        write_atomically(file, b"".join(lines))
+        return len(lines) - 1
+
+    def write_html(self, file: Path | None = None, summary: Summary | None = None) -> Path:
+        """Write the self-contained report; returns where (default: report.html in the run folder)."""
+        file = file or self.path / REPORT
+        data = (summary or self.summary()).data
+        write_atomically(file, render_html(self, data).encode("utf-8", "replace"))
+        return file
+
+
+class _View:
+    """A run whose derived records come from one given walk."""
+
+    def __init__(self, run: Run, walk: Iterator[Derived]) -> None:
+        self.manifest, self.suites, self._walk = run.manifest, run.suites, walk
+
+    def derived(self) -> Iterator[Derived]:
+        return self._walk
+
+
+def _file_hash(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+
+
+def open_run(path: str | Path) -> Run:
+    """Open a run folder, or a file that `replay --out` wrote. Raises RunFolderError naming what is wrong."""
+    path = Path(path)
+    if path.is_file():
+        if path.name == "manifest.json" or path.name in {VERDICTS, SUMMARY, "records.jsonl"}:
+            return open_run(path.parent)
+        return _open_file(path)
+    folder = RunFolder.open(path)
+    return Run(path, folder.manifest, folder.suites, folder)
+
+
+def _open_file(path: Path) -> Run:
+    with path.open("rb") as file:
+        first = file.readline()
+    try:
+        header = msgspec.json.decode(first, type=_Header)
+    except msgspec.DecodeError as error:
+        raise RunFolderError(f"{path}:1: is no file of replayed records: {error}") from None
+    refs = {ref.name: ref for ref in header.manifest.suites}
+    suites = {
+        name: load_suite_bytes(
+            {part: base64.b64decode(data) for part, data in files.items()},
+            name=name,
+            version=refs[name].version,
+        )
+        for name, files in header.suites.items()
+    }
+    return Run(path, header.manifest, suites, None)

@@ -30,11 +30,14 @@ from callscope.capture.runner import Endpoints, Progress, RemoteEndpoints, captu
 from callscope.capture.transport import AiohttpTransport, Transport
 from callscope.contract import Block, Manifest, Outcome, Suite
 from callscope.errors import InputError, RunFolderError
-from callscope.providers import decode_body, get_adapter
+from callscope.providers import get_adapter
 from callscope.runs import Run, open_run
 from callscope.suites import load_suite
 
 __all__ = ["arun", "choose_folder", "load_suites", "model_configs", "normalize", "prepare", "run", "run_manifest"]
+
+HERE = Path()
+"""The folder that relative names are looked up in where no configuration file gives one."""
 
 Suites = Suite | str | Path | Sequence[Suite | str | Path]
 Models = Sequence[str | ModelConfig | Mapping[str, Any]]
@@ -53,7 +56,7 @@ def normalize(
     Never raises for what the bytes hold; InputError for an unknown `api`.
     """
     pairs = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
-    return get_adapter(api).parse(status, pairs, decode_body(pairs, body), stream=stream).outcome
+    return get_adapter(api).parse(status, pairs, body, stream=stream).outcome
 
 
 def _suites(suites: Suites) -> tuple[Suite, ...]:
@@ -166,7 +169,11 @@ def _folder(manifest: Manifest, suites: Sequence[Suite], out: Path) -> RunFolder
                 "Use another --out for a new run"
             )
         folder.manifest = structs.replace(
-            folder.manifest, budgets=manifest.budgets, concurrency=manifest.concurrency, status="running"
+            folder.manifest,
+            budgets=manifest.budgets,
+            concurrency=manifest.concurrency,
+            attempts=manifest.attempts,
+            status="running",
         )
         return folder
     if out.exists() and not out.is_dir():
@@ -190,10 +197,10 @@ async def run_manifest(
     entries = [ref.entry for ref in manifest.models]
     keyring = Keyring(entries, os.environ)
     used = [suite for suite in suites if any(ref.name == suite.name for ref in manifest.suites)]
-    folder = _folder(manifest, used, out)
     async with AsyncExitStack() as stack:
         if endpoints is None:
-            endpoints = await _endpoints(stack, folder.manifest, keyring)
+            endpoints, manifest = await _endpoints(stack, manifest, keyring)
+        folder = _folder(manifest, used, out)
         if transport is None:
             proxied = any(name.upper().endswith("_PROXY") for name in manifest.environment)
             transport = await stack.enter_async_context(AiohttpTransport(trust_env=proxied))
@@ -210,12 +217,17 @@ async def run_manifest(
     return finished
 
 
-async def _endpoints(stack: AsyncExitStack, manifest: Manifest, keyring: Keyring) -> Endpoints:
-    if not any(ref.entry.embedded for ref in manifest.models):
-        return RemoteEndpoints(keyring)
+async def _endpoints(stack: AsyncExitStack, manifest: Manifest, keyring: Keyring) -> tuple[Endpoints, Manifest]:
+    """The endpoints of a run, and its manifest with the facts about its embedded models filled in."""
+    embedded = [ref.entry for ref in manifest.models if ref.entry.embedded]
+    if not embedded:
+        return RemoteEndpoints(keyring), manifest
     from callscope.local import EmbeddedEndpoints
 
-    return await stack.enter_async_context(EmbeddedEndpoints(RemoteEndpoints(keyring)))
+    endpoints = await stack.enter_async_context(EmbeddedEndpoints(RemoteEndpoints(keyring)))
+    facts = await endpoints.prepare(embedded, {ref.entry.label: ref.facts for ref in manifest.models})
+    models = tuple(structs.replace(ref, facts=facts.get(ref.entry.label, ref.facts)) for ref in manifest.models)
+    return endpoints, structs.replace(manifest, models=models)
 
 
 async def arun(

@@ -8,9 +8,9 @@ defined and no float is integral. Not for display and not for what goes over the
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
+from json.encoder import encode_basestring
 from typing import Any
 
 from callscope.jsontext import escape_surrogates
@@ -31,10 +31,8 @@ def _number(value: float) -> str:
         return text
     mantissa, sign, digits = *text.split("e")[0:1], *_exponent(text)
     exponent = int(sign + digits)
-    if mantissa.endswith(".0"):
-        mantissa = mantissa[:-2]
     if 0 <= exponent < 21:
-        return f"{int(value)}.0"
+        return f"{mantissa.replace('.', ''):0<{exponent + 1 + mantissa.startswith('-')}}.0"
     if -7 < exponent < 0:
         sign_text, body = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
         return f"{sign_text}0.{'0' * (-exponent - 1)}{body.replace('.', '')}"
@@ -48,10 +46,13 @@ def _exponent(text: str) -> tuple[str, str]:
 
 
 def _string(value: str) -> str:
-    return escape_surrogates(json.dumps(value, ensure_ascii=False))
+    text = encode_basestring(value)
+    return text if value.isascii() else escape_surrogates(text)
 
 
-def _sort_key(key: str) -> bytes:
+def _sort_key(key: Any) -> bytes:
+    if not isinstance(key, str):
+        raise TypeError(f"no JSON value: a key of type {type(key).__name__}")
     return key.encode("utf-16-be", "surrogatepass")
 
 

@@ -24,7 +24,7 @@ from callscope.contract import (
     Usage,
     offered_tools,
 )
-from callscope.providers import Adapter, decode_body, get_adapter
+from callscope.providers import Adapter, get_adapter
 from callscope.recovery import recovery_verdict
 from callscope.scoring import evaluate, outcome_hash, text_hash
 
@@ -39,8 +39,7 @@ def read_exchange(adapter: Adapter, exchange: Exchange, *, stream: bool) -> Read
         fault = exchange.fault or TransportFault("harness_error", "no_answer", "nothing was recorded")
         outcome = ProviderError(fault.category, fault.code, fault.message, ("connection",))
         return Reading(outcome, limits=Limits(retryable=fault.code in _RETRYABLE_FAULTS))
-    body = decode_body(exchange.response_headers, exchange.response)
-    return adapter.parse(exchange.status, exchange.response_headers, body, stream=stream)
+    return adapter.parse(exchange.status, exchange.response_headers, exchange.response, stream=stream)
 
 
 def _read_round(adapter: Adapter, one: Round, *, stream: bool) -> Reading:

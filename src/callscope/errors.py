@@ -59,7 +59,7 @@ class InputError(CallscopeError):
             where = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
         elif self.line is not None:
             where = f"line {self.line}: "
-        field = f"{self.field}: " if self.field else ""
+        field = f"{shown(self.field)}: " if self.field else ""
         facts = []
         if self.found is not _UNSET:
             facts.append(f"found {shown(self.found)}")

@@ -21,6 +21,11 @@ MAX_DEPTH = 200
 _SAFE_INTEGER = 2**53
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB-fF]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = " \t\n\r"
+_CUT_ESCAPE = re.compile(r"\\?u[0-9a-fA-F]{0,4}\Z")
+_CUT_TOKEN = re.compile(
+    r"(?<![\w.+-])(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-|-?(?:0|[1-9][0-9]*)(?:\.|(?:\.[0-9]+)?[eE][+-]?))\Z"
+)
 
 
 class JsonFault(ValueError):
@@ -64,7 +69,7 @@ def parse_json(text: str | bytes) -> Parsed:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
             raise JsonFault("invalid_utf8", str(error)) from None
-    if not text.strip():
+    if not text.strip(_SPACE):
         raise JsonFault("empty")
     flags: set[str] = set()
 
@@ -101,26 +106,27 @@ def parse_json(text: str | bytes) -> Parsed:
 
 
 def _reason(error: json.JSONDecodeError) -> str:
-    if error.msg.startswith("Extra data"):
-        return "extra_data"
     if "escape" in error.msg:
-        cut = error.pos >= len(error.doc) - 6 and not error.doc.rstrip().endswith(("}", "]", '"'))
-        return "truncated" if cut else "invalid_escape"
+        return "truncated" if _CUT_ESCAPE.match(error.doc, error.pos) else "invalid_escape"
     if error.msg.startswith("Invalid control character"):
         return "control_character"
-    if error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip()):
+    if error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip(_SPACE)):
         return "truncated"
-    return "syntax"
+    token = _CUT_TOKEN.search(error.doc)
+    wanted = error.msg.startswith("Expecting value")
+    if token is not None and (token.start() == error.pos if wanted else token.start() < error.pos):
+        return "truncated"
+    return "extra_data" if error.msg.startswith("Extra data") else "syntax"
 
 
 def _deeper_than(value: Any, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(limit):
         level = [
             child
             for node in level
-            if isinstance(node, (dict, list))
             for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, (dict, list))
         ]
         if not level:
             return False
@@ -150,6 +156,7 @@ def escape_surrogates(text: str) -> str:
 def dump_faithful(value: Any, *, indent: int | None = None, sort_keys: bool = False) -> bytes:
     """`value` as UTF-8 JSON text that reads back to the same value: big integers whole, surrogates escaped.
 
+    JSON has no form for a high surrogate directly before a low one; they read back as the character they make.
     Compact unless `indent` is given; keys in their own order unless `sort_keys`.
     """
     separators = (",", ":") if indent is None else (",", ": ")

@@ -17,7 +17,7 @@ from callscope.capture.redact import Redactor
 from callscope.capture.transport import Answer, Transport
 from callscope.contract import Exchange, ProviderError, Reading, TransportFault, WireRequest
 from callscope.derive import read_exchange
-from callscope.providers import Adapter
+from callscope.providers import Adapter, decode_body
 
 __all__ = ["Policy", "now_text", "send_with_retries", "wait_before_next"]
 
@@ -107,7 +107,7 @@ def _exchange(
     redactor: Redactor,
 ) -> Exchange:
     request, in_request = redactor.mask_bytes(body)
-    response, in_response = redactor.mask_bytes(answer.body)
+    response_headers, response, in_response = _masked_answer(answer, redactor)
     fault = answer.fault
     if fault is not None:
         fault = TransportFault(fault.category, fault.code, redactor.mask_text(fault.message))
@@ -119,10 +119,23 @@ def _exchange(
         request=request,
         started_at=started_at,
         status=answer.status,
-        response_headers=redactor.mask_headers(answer.headers),
+        response_headers=response_headers,
         response=response,
         timing=structs.replace(answer.timing, queued=round(queued_ms, 3)),
         fault=fault,
         chunks=answer.chunks,
         redactions=in_request + in_response,
     )
+
+
+def _masked_answer(answer: Answer, redactor: Redactor) -> tuple[tuple[tuple[str, str], ...], bytes, int]:
+    """Headers and body as they may be kept. A compressed body that hides a secret is kept decoded, and says so."""
+    headers = redactor.mask_headers(answer.headers)
+    decoded, _ = decode_body(answer.headers, answer.body)
+    masked, masks = redactor.mask_bytes(decoded)
+    if not masks or decoded == answer.body:
+        return headers, *redactor.mask_bytes(answer.body)
+    plain = tuple(
+        (name, value) for name, value in headers if name.lower() not in {"content-encoding", "content-length"}
+    )
+    return (*plain, ("x-callscope-decoded", "for redaction")), masked, masks

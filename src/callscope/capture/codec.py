@@ -7,15 +7,16 @@ results and transformations may hold anything a model said, so they are kept as 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from callscope.canonical import sha256_hex
 from callscope.contract import Exchange, Record, Round, Timing, ToolResult, Transformation, TransportFault, TrialKey
-from callscope.jsontext import dump_faithful, parse_json
+from callscope.jsontext import dump_faithful, escape_surrogates
 
 __all__ = ["RECORD_SCHEMA", "Frame", "StoredRecord", "decode_record", "encode_record", "record_key"]
 
@@ -113,6 +114,10 @@ def _bytes(piece: str | Piece, blob: Callable[[str], bytes]) -> bytes:
     return base64.b64decode(piece.base64 or "")
 
 
+def _writable(fault: TransportFault) -> TransportFault:
+    return structs.replace(fault, message=escape_surrogates(fault.message))
+
+
 def _faithful_text(value: Any) -> str:
     return dump_faithful(msgspec.to_builtins(value)).decode("utf-8") if value else ""
 
@@ -133,7 +138,7 @@ def encode_record(record: Record, keep: Callable[[bytes], str], frame: Frame | N
                     response_headers=exchange.response_headers,
                     response=_pieces(exchange.response, None, keep),
                     timing=exchange.timing,
-                    fault=exchange.fault,
+                    fault=exchange.fault and _writable(exchange.fault),
                     chunks=exchange.chunks,
                     redactions=exchange.redactions,
                 )
@@ -153,7 +158,7 @@ def encode_record(record: Record, keep: Callable[[bytes], str], frame: Frame | N
         transformations=_faithful_text(record.transformations),
         notes=record.notes,
         stopped=record.stopped,
-        harness_error=record.harness_error,
+        harness_error=None if record.harness_error is None else escape_surrogates(record.harness_error),
     )
     return _ENCODER.encode(stored) + b"\n"
 
@@ -164,7 +169,11 @@ def record_key(line: bytes) -> TrialKey:
 
 
 def decode_record(line: bytes, blob: Callable[[str], bytes]) -> Record:
-    """The record on a line. Raises msgspec.DecodeError (ValidationError included) on a torn or foreign line."""
+    """The record on a line.
+
+    Raises msgspec.DecodeError (ValidationError included) on a torn or foreign line, ValueError where a body or a
+    tool result was changed on disk.
+    """
     stored = _DECODER.decode(line)
     rounds = tuple(
         Round(
@@ -204,7 +213,7 @@ def decode_record(line: bytes, blob: Callable[[str], bytes]) -> Record:
 
 
 def _read_faithful(text: str, kind: Any) -> Any:
-    return msgspec.convert(parse_json(text).value, kind) if text else ()
+    return msgspec.convert(json.loads(text), kind) if text else ()
 
 
 def blob_name(data: bytes) -> str:

@@ -7,23 +7,24 @@ Keys are never read from here, only the names of the environment variables that 
 from __future__ import annotations
 
 import difflib
-import json
 import re
-import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-import yaml
 from msgspec import Struct
 
+from callscope.capture.keys import check_key_variable
+from callscope.capture.written import read_written, to_snake
 from callscope.contract import Budgets
 from callscope.errors import InputError
 
-__all__ = ["ModelConfig", "RunConfig", "load_config", "read_config"]
+__all__ = ["ModelConfig", "RunConfig", "check_config", "load_config", "read_config"]
 
-_SECRET_FIELDS = {"api_key", "key", "token", "secret", "password", "authorization"}
-_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_SECRET_FIELDS = {"apikey", "key", "token", "accesstoken", "secret", "password", "authorization"}
+_SECRET_INSIDE = {"apikey", "accesstoken", "secret", "password", "authorization"}
+_PRICES = ("input", "output", "cached_input")
 
 
 class ModelConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,6 +52,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole run. Times in milliseconds; `fixtures` is one suite folder, `suites` are names or folders.
 
     Paths are relative to the configuration file. `temperature` null leaves it to the provider.
+    `attempts` bounds how often one call is sent where a provider asks for patience.
     """
 
     models: tuple[ModelConfig, ...]
@@ -63,6 +65,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     timeout_ms: int = 30_000
     concurrency: int = 1
+    attempts: int = 4
     tool_choice: Literal["auto", "required", "none"] = "auto"
     parallel: bool | None = None
     strict: bool | None = None
@@ -74,8 +77,10 @@ _RANGES: dict[str, tuple[float, float]] = {
     "repeats": (1, 10_000),
     "timeout_ms": (1, 3_600_000),
     "concurrency": (1, 4_096),
+    "attempts": (1, 20),
     "temperature": (0, 5),
     "max_tokens": (1, 10_000_000),
+    "seed": (-(2**63), 2**63 - 1),
 }
 
 
@@ -98,48 +103,22 @@ def load_config(path: str | Path) -> RunConfig:
 def read_config(data: bytes, suffix: str) -> RunConfig:
     """The pure core of `load_config`: bytes and the kind of file (`.toml`, `.yaml`, `.yml`, `.json`)."""
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text", found=f"byte {data[error.start]:#04x} at {error.start}") from None
-    raw = _parse(text, suffix.lower())
-    if not isinstance(raw, dict):
-        raise InputError(
-            "must be a table of settings", found=type(raw).__name__, hint='At the least: {"models": [...]}'
-        )
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("is not UTF-8 text", line=line, found=f"byte {data[error.start]:#04x}") from None
+    written = read_written(text, suffix.lower())
+    if not isinstance(written.value, dict):
+        found = "nothing" if written.value is None else type(written.value).__name__
+        raise InputError("must be a table of settings", found=found, hint='At the least: {"models": [...]}')
     try:
-        return _checked(raw)
+        return _checked(written.value)
     except InputError as error:
-        raise error.at(line=_line_of(text, error.field)) from None
-
-
-def _parse(text: str, suffix: str) -> Any:
-    try:
-        if suffix == ".toml":
-            return tomllib.loads(text)
-        if suffix in {".yaml", ".yml"}:
-            return yaml.safe_load(text)
-        if suffix == ".json":
-            return json.loads(text, parse_constant=_no_constant)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise InputError(f"is not TOML: {error}", line=int(line.group(1)) if line else None) from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        raise InputError(f"is not YAML: {problem}", line=mark.line + 1 if mark else None) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not JSON: {error.msg}", line=error.lineno) from None
-    except RecursionError:
-        raise InputError("is nested too deeply") from None
-    raise InputError("unknown kind of file", found=suffix or "no suffix", expected=".toml, .yaml, .yml or .json")
-
-
-def _no_constant(token: str) -> Any:
-    raise InputError("is not JSON: no such number", found=token)
+        raise error.at(line=written.line_of(error.field)) from None
 
 
 def _checked(raw: dict[str, Any]) -> RunConfig:
-    settings = _snake(raw, RunConfig, "")
+    settings = _snake(raw, RunConfig.__struct_fields__, "")
     models = settings.get("models")
     if models is None:
         raise InputError("no models to run", field="models", hint='Add at least one {"provider": ..., "model": ...}')
@@ -149,47 +128,60 @@ def _checked(raw: dict[str, Any]) -> RunConfig:
         raise InputError("is empty", field="models", hint='Add at least one {"provider": ..., "model": ...}')
     settings["models"] = [_model(entry, f"models[{place}]") for place, entry in enumerate(models)]
     if isinstance(settings.get("budgets"), dict):
-        settings["budgets"] = _snake(settings["budgets"], Budgets, "budgets.")
-    config = _convert(settings)
+        settings["budgets"] = _snake(settings["budgets"], Budgets.__struct_fields__, "budgets.")
+    config: RunConfig = _convert(settings, RunConfig)
+    check_config(config)
+    return config
+
+
+def check_config(config: RunConfig) -> None:
+    """Raise InputError, naming the field, where a setting is out of range or contradicts another."""
     for name, (low, high) in _RANGES.items():
         value = getattr(config, name)
         if value is not None and not low <= value <= high:
             raise InputError("is out of range", field=name, found=value, expected=f"{low:g} to {high:g}")
     for name in ("calls", "tokens", "money"):
         bound = getattr(config.budgets, name)
-        if bound is not None and bound < 0:
-            raise InputError("is negative", field=f"budgets.{name}", found=bound, expected="0 or more")
+        if bound is not None and not bound >= 0:
+            raise InputError("is out of range", field=f"budgets.{name}", found=bound, expected="0 or more")
     if config.fixtures is not None and config.suites:
         raise InputError("names suites twice", field="fixtures", hint="Give either `fixtures` or `suites`")
-    return config
 
 
-def _model(entry: Any, where: str) -> dict[str, Any]:
+def _model(entry: Any, where: str) -> ModelConfig:
     if isinstance(entry, str):
-        provider, _, model = entry.partition("/")
-        return {"provider": provider, "model": model}
+        provider, _, name = entry.partition("/")
+        entry = {"provider": provider, "model": name}
     if not isinstance(entry, dict):
         raise InputError("must be a table", field=where, found=type(entry).__name__, expected='{"provider", "model"}')
-    for name in entry:
-        if isinstance(name, str) and _to_snake(name) in _SECRET_FIELDS:
-            hint = "Put the key into an environment variable and name that variable in `api_key_env`"
-            raise InputError("a key may not stand in a file", field=f"{where}.{name}", hint=hint)
-    table = _snake(entry, ModelConfig, f"{where}.")
+    for field in _secrets(entry, f"{where}.", _SECRET_FIELDS):
+        hint = "Put the key into an environment variable and name that variable in `api_key_env`"
+        raise InputError("a key may not stand in a file", field=field, hint=hint)
+    table = _snake(entry, ModelConfig.__struct_fields__, f"{where}.")
+    if isinstance(table.get("prices"), dict):
+        table["prices"] = _snake(table["prices"], _PRICES, f"{where}.prices.")
     for name in ("provider", "model"):
         if not isinstance(table.get(name), str) or not table[name]:
             raise InputError("is missing or empty", field=f"{where}.{name}", expected="a name")
-    return table
+    model: ModelConfig = _convert(table, ModelConfig, f"{where}.")
+    if model.api_key_env is not None:
+        check_key_variable(model.api_key_env, f"{where}.api_key_env")
+    return model
 
 
-def _to_snake(name: str) -> str:
-    return _CAMEL.sub(r"_\1", name).lower()
+def _secrets(table: dict[str, Any], prefix: str, names: set[str]) -> Iterator[str]:
+    """The fields that are named like credentials; deeper ones only by names that can mean nothing else."""
+    for name, value in table.items():
+        if re.sub("[^a-z]", "", name.lower()) in names and value is not None:
+            yield f"{prefix}{name}"
+        if isinstance(value, dict):
+            yield from _secrets(value, f"{prefix}{name}.", _SECRET_INSIDE)
 
 
-def _snake(table: dict[Any, Any], kind: type[Struct], prefix: str) -> dict[str, Any]:
-    known = kind.__struct_fields__
+def _snake(table: dict[str, Any], known: tuple[str, ...], prefix: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in table.items():
-        snake = _to_snake(name) if isinstance(name, str) else ""
+        snake = to_snake(name)
         if snake not in known:
             near = difflib.get_close_matches(snake, known, n=1)
             hint = f"Did you mean `{near[0]}`?" if near else f"Known here: {', '.join(known)}"
@@ -200,33 +192,10 @@ def _snake(table: dict[Any, Any], kind: type[Struct], prefix: str) -> dict[str, 
     return result
 
 
-def _convert(settings: dict[str, Any]) -> RunConfig:
+def _convert(settings: dict[str, Any], kind: type[Struct], prefix: str = "") -> Any:
     try:
-        return msgspec.convert(settings, RunConfig)
+        return msgspec.convert(settings, kind)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$")
-        field = path.rstrip("`").lstrip(".").replace("[...]", "[]") or None
-        raise InputError(message[:1].lower() + message[1:], field=field) from None
-
-
-def _line_of(text: str, field: str | None) -> int | None:
-    """The line where the last name of a dotted field path stands, walking its names in order; None if not found."""
-    if not field:
-        return None
-    position = 0
-    for name, place in re.findall(r"([A-Za-z_]\w*)|\[(\d+)\]", field):
-        if not name:
-            for _ in range(int(place)):
-                following = re.compile(r"[\"']?provider[\"']?\s*[:=]").search(text, position)
-                position = following.end() if following else position
-            continue
-        camel = re.sub(r"_([a-z])", lambda m: m.group(1).upper(), name)
-        match = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)|(?<![\w]){re.escape(camel)}(?!\w)").search(
-            text, position
-        )
-        if match is None:
-            break
-        position = match.start()
-    else:
-        return text.count("\n", 0, position) + 1
-    return text.count("\n", 0, position) + 1 if position else None
+        message, _, path = str(error).partition(" - at `$.")
+        field = path.rstrip("`").replace("[...]", "")
+        raise InputError(message[:1].lower() + message[1:], field=f"{prefix}{field}") from None

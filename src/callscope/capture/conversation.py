@@ -33,14 +33,15 @@ from callscope.recovery import answer_calls, call_hash
 
 __all__ = ["Endpoint", "Line", "hold_trial", "plain_turn"]
 
-Turn = Callable[[bytes], AbstractAsyncContextManager[tuple[str, ...]]]
-"""Wraps one round: given the body, a context in which it is sent; yields notes for the record."""
+Turn = Callable[[bytes], AbstractAsyncContextManager[list[str]]]
+"""Wraps one round: given the body, a context in which it is sent. Yields a list of notes for the record, which it
+may still add to while it closes."""
 
 
 @asynccontextmanager
-async def plain_turn(_body: bytes) -> AsyncIterator[tuple[str, ...]]:
+async def plain_turn(_body: bytes) -> AsyncIterator[list[str]]:
     """The turn of a remote server: nothing to prepare, nothing to note."""
-    yield ()
+    yield []
 
 
 class Endpoint(NamedTuple):
@@ -79,7 +80,6 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
         transformations = transformations or wire.transformations
         waiting_since = time.perf_counter()
         async with line.endpoint.turn(wire.body) as turn_notes:
-            notes.update(turn_notes)
             exchanges, reading = await send_with_retries(
                 line.transport,
                 line.adapter,
@@ -92,6 +92,7 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
                 queued_ms=(time.perf_counter() - waiting_since) * 1000,
                 policy=line.policy,
             )
+        notes.update(turn_notes)
         first = first or reading
         calls = reading.outcome.calls if isinstance(reading.outcome, ToolCalls) else ()
         results: tuple[ToolResult, ...] = ()
@@ -106,7 +107,7 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
         if not results:
             break
         failed.update(call_hash(calls[result.position]) for result in results if _lasting(result))
-        raw = decode_body(exchanges[-1].response_headers, exchanges[-1].response)
+        raw, _ = decode_body(exchanges[-1].response_headers, exchanges[-1].response)
         request = line.adapter.follow_up(request, raw, results, stream=request.stream)
     record = Record(
         key=key,

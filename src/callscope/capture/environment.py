@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from callscope._version import __version__
+from callscope.capture.redact import mask_user_info
 
 __all__ = ["Environment", "read_environment"]
 
@@ -46,7 +46,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         except metadata.PackageNotFoundError:
             continue
     overrides = {
-        name: re.sub(r"(?<=://)[^/@]*@", "[redacted]@", environ[name])
+        name: mask_user_info(environ[name])
         for upper in _OVERRIDES
         for name in (upper, upper.lower())
         if environ.get(name)

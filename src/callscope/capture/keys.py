@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from callscope.capture.redact import Redactor
 from callscope.contract import ModelEntry
 from callscope.errors import InputError
 
-__all__ = ["Keyring"]
+__all__ = ["Keyring", "check_key_variable"]
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*|[a-z_]+")
 
 
 class Keyring:
@@ -33,9 +36,18 @@ class Keyring:
         return f"Keyring({', '.join(sorted(self._keys))})"
 
 
+def check_key_variable(name: str, field: str) -> None:
+    """Raise InputError where `name` is more likely a key than the name of a variable; the message does not show it."""
+    if not _VARIABLE.fullmatch(name):
+        hint = "Put the key into an environment variable and give that variable's name here"
+        expected = "letters of one case and, in capitals, digits"
+        raise InputError("is no name of an environment variable", field=field, expected=expected, hint=hint)
+
+
 def _read(model: ModelEntry, name: str, environ: Mapping[str, str]) -> str:
-    value = environ.get(name, "").strip()
     field = f"{model.label}: api_key_env"
+    check_key_variable(name, field)
+    value = environ.get(name, "").strip()
     if not value:
         raise InputError(f"the environment variable {name} is not set", field=field, hint=f"Set it: export {name}=…")
     if len(value) < 6:

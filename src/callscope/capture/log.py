@@ -6,12 +6,13 @@ second, and at the end. A torn last line is set aside and cut off on opening. Wh
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from callscope.errors import RunFolderError
 
@@ -19,6 +20,7 @@ __all__ = ["Line", "RecordLog", "lines_of", "repair_tail"]
 
 SYNC_EVERY_LINES = 100
 SYNC_EVERY_SECONDS = 1.0
+_to_disk = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
 
 class Line(NamedTuple):
@@ -39,6 +41,7 @@ class RecordLog:
         except OSError as error:
             raise RunFolderError(f"{path}: cannot be written: {error.strerror}") from None
         self._end = os.fstat(self._fd).st_size
+        self._torn = False
         self._unsynced = 0
         self._synced_at = time.monotonic()
 
@@ -49,10 +52,14 @@ class RecordLog:
         """
         offset, written = self._end, 0
         try:
+            if self._torn:
+                self._cut(offset)
             while written < len(line):
                 written += os.write(self._fd, line[written:])
         except OSError as error:
-            os.ftruncate(self._fd, offset)
+            self._torn = True
+            with contextlib.suppress(OSError):
+                self._cut(offset)
             raise RunFolderError(_disk_message(self.path, error)) from None
         self._end += written
         self._unsynced += 1
@@ -60,11 +67,15 @@ class RecordLog:
             self.sync()
         return offset
 
+    def _cut(self, end: int) -> None:
+        os.ftruncate(self._fd, end)
+        self._torn = False
+
     def sync(self) -> None:
         """Ask the disk to keep what was written so far. Raises RunFolderError where it cannot."""
         if self._unsynced:
             try:
-                os.fdatasync(self._fd)
+                _to_disk(self._fd)
             except OSError as error:
                 raise RunFolderError(_disk_message(self.path, error)) from None
         self._unsynced, self._synced_at = 0, time.monotonic()
@@ -86,23 +97,32 @@ def _disk_message(path: Path, error: OSError) -> str:
 
 
 def repair_tail(path: Path) -> bytes:
-    """Cut a torn last line off the log and keep it in `<name>.torn` beside it; returns it (b"" for a whole log)."""
-    if not path.exists():
+    """Cut a torn last line off the log and keep it in `<name>.torn` beside it; returns it (b"" for a whole log).
+
+    Raises RunFolderError where the disk does not allow it; the log is then as it was before.
+    """
+    try:
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            tail, step = b"", 1 << 16
+            while len(tail) < size and b"\n" not in tail:
+                tail = _last_bytes(file, size, step)
+                step *= 2
+            torn = tail[tail.rfind(b"\n") + 1 :]
+            if torn:
+                with path.with_name(path.name + ".torn").open("ab") as aside:
+                    aside.write(torn + b"\n")
+                file.truncate(size - len(torn))
+    except FileNotFoundError:
         return b""
-    with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        position, tail = size, b""
-        while position > 0 and b"\n" not in tail:
-            step = min(1 << 16, position)
-            position -= step
-            file.seek(position)
-            tail = file.read(step) + tail
-        torn = tail[tail.rfind(b"\n") + 1 :]
-        if torn:
-            with path.with_name(path.name + ".torn").open("ab") as aside:
-                aside.write(torn + b"\n")
-            file.truncate(size - len(torn))
+    except OSError as error:
+        raise RunFolderError(_disk_message(path, error)) from None
     return torn
+
+
+def _last_bytes(file: BinaryIO, size: int, step: int) -> bytes:
+    file.seek(max(0, size - step))
+    return file.read(step)
 
 
 def lines_of(path: Path) -> Iterator[Line]:

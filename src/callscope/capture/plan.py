@@ -6,13 +6,15 @@ Pure but for reading the versions of what is installed (`environment`). The plan
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct, structs
 
-from callscope.canonical import sha256_hex
+from callscope.canonical import canonical, sha256_hex
 from callscope.capture.config import ModelConfig, RunConfig
 from callscope.capture.environment import Environment
 from callscope.capture.requests import plan_bytes, sent_hashes
@@ -28,7 +30,11 @@ from callscope.contract import (
     SuiteRef,
 )
 from callscope.errors import InputError
-from callscope.providers import catalog, get_adapter
+from callscope.providers import get_adapter
+from callscope.providers.catalog import catalog
+
+_SENDABLE = re.compile(r"[!-~]+")
+"""What an address may hold: ASCII without white space; a name in other letters is written in its `xn--` form."""
 
 __all__ = ["Choice", "choose_cases", "differences", "make_manifest", "plan_blocks", "resolve_models", "settings_of"]
 
@@ -65,7 +71,10 @@ def _resolve(model: ModelConfig, where: str) -> ModelEntry:
         hint = f"{guess}Known: {', '.join(catalog())}. Any OpenAI-compatible address works with `base_url`"
         raise InputError("unknown provider", field=f"{where}.provider", found=model.provider, hint=hint)
     api = model.api or (known.api if known else "openai-chat")
-    get_adapter(api)
+    try:
+        get_adapter(api)
+    except InputError as error:
+        raise error.at(prefix=f"{where}.") from None
     base_url = model.base_url or (known.base_url if known else None)
     embedded = known is not None and known.embedded and model.base_url is None
     if base_url is None and not embedded:
@@ -94,15 +103,18 @@ def _resolve(model: ModelConfig, where: str) -> ModelEntry:
 
 
 def _check_url(url: str, field: str) -> None:
+    hint = "Keys come from the environment: `api_key_env`; an @ in a path is written %40"
+    if "@" in url:
+        raise InputError("holds a user or password", field=field, hint=hint)
+    if "?" in url or "#" in url:
+        raise InputError("holds a query or fragment", field=field, expected="http(s)://host/path", hint=hint)
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
         raise InputError(f"is no address: {error}", field=field, found=url) from None
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _SENDABLE.fullmatch(url):
         raise InputError("is no address", field=field, found=url, expected="http(s)://host/path")
-    if parts.username or parts.password:
-        raise InputError("holds a user or password", field=field, hint="Keys come from the environment: `api_key_env`")
 
 
 def _prices(prices: Mapping[str, float], field: str) -> dict[str, float]:
@@ -128,29 +140,48 @@ def settings_of(config: RunConfig) -> Settings:
 
 
 def choose_cases(suite: Suite, choice: Choice) -> tuple[Case, ...]:
-    """The chosen cases of a suite, in suite order. Raises InputError for an id that no case has."""
-    ids = {case.id for case in suite.cases}
-    chosen = [case for case in suite.cases if not choice.cases or case.id in choice.cases]
-    if choice.tags:
-        chosen = [case for case in chosen if set(choice.tags) & set(case.tags)]
-    unknown = [case_id for case_id in choice.cases if case_id not in ids]
-    if unknown and not chosen:
-        near = difflib.get_close_matches(unknown[0], ids, n=1)
-        hint = f"Did you mean `{near[0]}`?" if near else None
-        raise InputError(f"no such case in suite {suite.name}", field="--case", found=unknown[0], hint=hint)
+    """The chosen cases of a suite, in suite order. Raises InputError for an id or a tag that no case has."""
+    _check_choice([suite], choice)
+    return _chosen(suite, choice)
+
+
+def _check_choice(suites: Sequence[Suite], choice: Choice) -> None:
+    cases = [case for suite in suites for case in suite.cases]
+    _check_known(choice.cases, {case.id for case in cases}, "case", suites)
+    _check_known(choice.tags, {tag for case in cases for tag in case.tags}, "tag", suites)
+    if choice.limit is not None and choice.limit < 1:
+        raise InputError("must be at least 1", field="--limit", found=choice.limit)
+
+
+def _check_known(asked: tuple[str, ...], known: set[str], what: str, suites: Sequence[Suite]) -> None:
+    for name in asked:
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            hint = f"Did you mean `{near[0]}`?" if near else None
+            where = " or ".join(suite.name for suite in suites)
+            raise InputError(f"no such {what} in suite {where}", field=f"--{what}", found=name, hint=hint)
+
+
+def _chosen(suite: Suite, choice: Choice) -> tuple[Case, ...]:
+    chosen = [
+        case
+        for case in suite.cases
+        if (not choice.cases or case.id in choice.cases) and (not choice.tags or set(choice.tags) & set(case.tags))
+    ]
     return tuple(chosen[: choice.limit])
 
 
 def plan_blocks(
-    suites: Iterable[Suite], models: Iterable[ModelEntry], config: RunConfig, choice: Choice
+    suites: Sequence[Suite], models: Iterable[ModelEntry], config: RunConfig, choice: Choice
 ) -> tuple[Block, ...]:
     """One block a suite and model; the experiment is named by the tool choice, `auto` being the main one.
 
-    Raises InputError where nothing is left to run.
+    Raises InputError for an id or a tag that no case of any suite has, and where nothing is left to run.
     """
+    _check_choice(suites, choice)
     settings = settings_of(config)
     experiment = str(config.tool_choice)
-    chosen = {suite.name: tuple(case.id for case in choose_cases(suite, choice)) for suite in suites}
+    chosen = {suite.name: tuple(case.id for case in _chosen(suite, choice)) for suite in suites}
     blocks = tuple(
         Block(name, experiment, model.label, cases, config.repeats, settings)
         for model in models
@@ -199,6 +230,7 @@ def make_manifest(
         environment=environment.overrides,
         dataset_version=config.dataset_version or "; ".join(f"{s.name} {s.version}" for s in suites if s.name in used),
         concurrency=config.concurrency,
+        attempts=config.attempts,
         budgets=config.budgets,
         suites=tuple(
             SuiteRef(suite.name, suite.version, suite.kind, suite.files, len(suite.cases))
@@ -238,7 +270,9 @@ def differences(existing: Manifest, wanted: Manifest) -> list[str]:
     before, now = ({ref.name: ref.files for ref in m.suites} for m in (existing, wanted))
     if before != now:
         found.append("the suites' files")
-    entries_before, entries_now = (tuple(_identity(ref.entry) for ref in m.models) for m in (existing, wanted))
+    elif {ref.name: ref.version for ref in existing.suites} != {ref.name: ref.version for ref in wanted.suites}:
+        found.append("the suites' versions")
+    entries_before, entries_now = ([_identity(ref.entry) for ref in m.models] for m in (existing, wanted))
     if entries_before != entries_now:
         found.append("the models")
     if sha256_hex(plan_bytes(existing.plan)) != sha256_hex(plan_bytes(wanted.plan)):
@@ -246,5 +280,5 @@ def differences(existing: Manifest, wanted: Manifest) -> list[str]:
     return found
 
 
-def _identity(entry: ModelEntry) -> ModelEntry:
-    return structs.replace(entry, prices={})
+def _identity(entry: ModelEntry) -> bytes:
+    return canonical(msgspec.to_builtins(structs.replace(entry, prices={})))

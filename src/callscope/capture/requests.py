@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
 
 import msgspec
 
@@ -18,13 +19,15 @@ from callscope.contract import (
     Suite,
     offered_tools,
 )
-from callscope.jsontext import dump_faithful, parse_json
-from callscope.providers import Adapter
+from callscope.providers import Adapter, with_switches
 
 __all__ = ["REFERENCE_TIME", "frame_of", "request_for", "sent_hashes"]
 
 REFERENCE_TIME = "{{reference_time}}"
 """Where a suite's system text wants the case's reference time."""
+
+_DECODER = json.JSONDecoder()
+_NEXT_VALUE = re.compile(r"\s*:\s*")
 
 
 def request_for(
@@ -50,7 +53,7 @@ def request_for(
         stream=entry.stream,
         parallel=settings.parallel,
         strict=settings.strict,
-        extra=entry.extra,
+        extra=with_switches(entry.extra, entry.switches),
     )
 
 
@@ -64,22 +67,30 @@ def frame_of(adapter: Adapter, entry: ModelEntry, suite: Suite, case: Case, bloc
     return Frame(first[:at], first[at + 1 :])
 
 
+def _member(text: str, name: str) -> str:
+    """The text of a member of a JSON object exactly as it is written there; "" where there is no such member."""
+    position, found = text.find("{") + 1, ""
+    while position and (start := text.find('"', position)) >= 0:
+        key, position = _DECODER.raw_decode(text, start)
+        start = _NEXT_VALUE.match(text, position).end()  # type: ignore[union-attr]  # the text is valid JSON
+        _, position = _DECODER.raw_decode(text, start)
+        found = text[start:position] if key == name else found
+    return found
+
+
 def sent_hashes(adapter: Adapter, entry: ModelEntry, suite: Suite, case: Case, block: Block) -> SentHashes:
-    """Hashes of the system text and of the tools exactly as the adapter writes them into the body."""
+    """Hashes of the system text and of the tools exactly as the adapter writes them into the body (none: of b"")."""
     request = request_for(entry, suite, case, block, 0)
     wire = adapter.build(request)
-    body: Any = parse_json(wire.body).value
-    tools = body.get("tools", body.get("toolConfig", {}).get("tools", []))
-    as_sent = dump_faithful(tools)
-    if tools and as_sent not in wire.body:
-        as_sent = dump_faithful(tools, indent=None)
+    body = wire.body.decode("utf-8")
+    tools = _member(body, "tools") or _member(_member(body, "toolConfig"), "tools")
     return SentHashes(
         suite=suite.name,
         experiment=block.experiment,
         model=entry.label,
         offered=tuple(tool.name for tool in request.tools),
         system_sha256=sha256_hex(suite.system.encode("utf-8", "surrogatepass")),
-        tools_sha256=sha256_hex(as_sent),
+        tools_sha256=sha256_hex(tools.encode("utf-8")),
         transformations=wire.transformations,
     )
 

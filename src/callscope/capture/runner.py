@@ -105,7 +105,9 @@ async def capture(
     through after the log is closed and the manifest says `interrupted`.
     """
     with folder.lock():
-        return await _Session(folder, endpoints, transport, keyring, policy or Policy(), on_progress).run()
+        return await _Session(
+            folder, endpoints, transport, keyring, policy or Policy(attempts=folder.manifest.attempts), on_progress
+        ).run()
 
 
 class _Session:

@@ -18,12 +18,27 @@ from callscope.errors import CallscopeError
 __all__ = ["app", "main"]
 
 _VERBS = {
-    "run": "Run suites against models; with no CONFIG, the bundled suite on embedded models.",
-    "replay": "Derive a run again from its stored bytes.",
-    "report": "Show a run: terminal tables, HTML, JSON, Markdown, JUnit, CSV.",
-    "inspect": "Show failures by category and model, with raw evidence.",
-    "normalize": "Read one raw response on stdin, print its canonical outcome.",
-    "lint": "Look for faults in a suite's tools, cases and gold.",
+    "run": """Run suites against models, score every stage, write the report.
+
+With no CONFIG the bundled support suite runs on embedded models, with no key. A run that was stopped, however it was
+stopped, goes on with --resume --out DIR.
+
+Example: callscope run benchmark.config.json --limit 10 --out results/first""",
+    "replay": """Derive a run again from its stored bytes: verdicts, summary, report.
+
+Example: callscope replay results/first --check""",
+    "report": """Show a run as terminal tables, or as HTML, JSON, Markdown, JUnit or CSV.
+
+Example: callscope report results/first --html report.html""",
+    "inspect": """Show failures by category and model, with their raw evidence.
+
+Example: callscope inspect results/first --category wrong_tool""",
+    "normalize": """Read one raw response body on stdin, print its canonical outcome as JSON.
+
+Example: callscope normalize --api openai-chat < body.json""",
+    "lint": """Look for faults in a suite's tools, cases and gold.
+
+Example: callscope lint suites/support""",
 }
 
 app = App(
@@ -31,10 +46,10 @@ app = App(
     help="Shows exactly where LLM function calling succeeds or breaks.",
     help_epilogue="Start with `callscope run`: it needs no key. `callscope VERB --help` has an example of each.",
     version=__version__,
-    help_format="markdown",
+    help_format="plaintext",  # markdown would double the CPU time of every start
 )
 for _verb, _help in _VERBS.items():
-    app.command(f"callscope.cli.{_verb}:{_verb}", name=_verb, help=_help)
+    app.command(f"callscope.cli.{_verb}:{_verb}", name=_verb, help=_help, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

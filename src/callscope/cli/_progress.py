@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from callscope.capture.runner import ModelProgress, Progress
 from callscope.cli._console import errors
+
+if TYPE_CHECKING:
+    from callscope.capture.runner import ModelProgress, Progress
 
 __all__ = ["RunDisplay", "duration"]
 

@@ -19,9 +19,7 @@ def normalize(
     header: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     stream: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Read one raw response body on stdin and print its canonical outcome as JSON.
-
-    Example: `callscope normalize --api openai-chat < body.json`
+    """Read one raw response body on stdin, print its canonical outcome.
 
     Parameters
     ----------

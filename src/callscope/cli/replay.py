@@ -19,9 +19,7 @@ def replay(
     check: Annotated[bool, Parameter(negative="")] = False,
     out: Path | None = None,
 ) -> int:
-    """Derive a run again from its stored bytes: verdicts, summary, report.
-
-    Example: `callscope replay results/first --check`
+    """Derive a run again from its stored bytes.
 
     Parameters
     ----------

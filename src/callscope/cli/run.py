@@ -32,11 +32,7 @@ def run(
     full: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Run suites against models, score every stage, write the report.
-
-    With no CONFIG the bundled support suite runs on embedded models, with no key. A run that was stopped, however it was stopped, goes on with `--resume --out DIR`.
-
-    Example: `callscope run benchmark.config.json --limit 10 --out results/first`
+    """Run suites against models. The help text stands in `callscope.cli`.
 
     Parameters
     ----------

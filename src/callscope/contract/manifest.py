@@ -101,6 +101,7 @@ class Manifest(Struct, frozen=True):
     environment: dict[str, str]
     dataset_version: str
     concurrency: int
+    attempts: int
     budgets: Budgets
     suites: tuple[SuiteRef, ...]
     models: tuple[ModelRef, ...]

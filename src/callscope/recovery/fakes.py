@@ -30,8 +30,9 @@ def error_envelope(
 
 def call_hash(call: ToolCall) -> str:
     """What identifies a call for loop detection: its name and canonical arguments (or malformed text), never its id."""
-    said = call.arguments if call.malformed is None else {"malformed": call.malformed.raw}
-    return canonical_hash([call.name, said])
+    if call.malformed is not None:
+        return canonical_hash([call.name, "malformed", call.malformed.raw])
+    return canonical_hash([call.name, call.arguments])
 
 
 def answer_calls(
@@ -47,6 +48,12 @@ def answer_calls(
     return tuple(results)
 
 
+def _first_name(pointer: str) -> str | None:
+    """The argument a JSON pointer begins with; None for the whole."""
+    name = pointer.removeprefix("/").partition("/")[0]
+    return name.replace("~1", "/").replace("~0", "~") or None
+
+
 def _answer(call: ToolCall, tool: Tool | None, answers: tuple[FakeAnswer, ...]) -> Any:
     if tool is None:
         return error_envelope("UNKNOWN_TOOL", "There is no tool of that name.", retryable=False)
@@ -59,7 +66,7 @@ def _answer(call: ToolCall, tool: Tool | None, answers: tuple[FakeAnswer, ...]) 
             "INVALID_ARGUMENTS",
             "The arguments do not match the tool's schema.",
             retryable=True,
-            field=problems[0].pointer.strip("/").partition("/")[0] or None,
+            field=_first_name(problems[0].pointer),
             details=details,
         )
     for answer in answers:

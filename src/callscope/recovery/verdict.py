@@ -21,8 +21,10 @@ def recovery_verdict(record: Record, outcomes: Sequence[Outcome], tools: tuple[T
 
     tool_rounds: int, how often results were sent back; repeated_unchanged: whether a call that failed was made again
     as it was;
-    corrected: whether every tool whose call failed was later called validly (None: nothing failed);
-    ended: `text`, `refusal`, `not_observed`, or why callscope stopped (`max_tool_rounds`, `repeated_call`).
+    corrected: whether every tool whose call failed was later called validly, and its last such call did not fail
+    (None: nothing failed);
+    ended: `text`, `refusal`, `tool_calls` (left unanswered), `not_observed`, or why callscope stopped
+    (`max_tool_rounds`, `repeated_call`).
     """
     rounds = [one for one in record.rounds if one.tool_results]
     if not rounds:
@@ -42,6 +44,7 @@ def recovery_verdict(record: Record, outcomes: Sequence[Outcome], tools: tuple[T
         for position in failing & set(range(len(calls))):
             failed_hashes.add(call_hash(calls[position]))
             failed_tools.add(calls[position].name)
+            corrected_tools.discard(calls[position].name)
     return {
         "tool_rounds": len(rounds),
         "repeated_unchanged": repeated,
@@ -66,4 +69,6 @@ def _ended(record: Record, outcomes: Sequence[Outcome]) -> str:
     last = outcomes[-1]
     if isinstance(last, ProviderError):
         return "not_observed"
+    if isinstance(last, ToolCalls):
+        return "tool_calls"
     return "refusal" if isinstance(last, Refusal) else "text"

@@ -1,0 +1,57 @@
+"""Errors that are the model's fault: the server refused or could not read the call it wrote. They are observed model
+decisions, so they become outcomes and not coverage loss (Groq tool_use_failed, llama.cpp and Ollama parse failures).
+"""
+
+from __future__ import annotations
+
+import re
+
+from callscope.contract import Malformed, Outcome, Text, ToolCall, ToolCalls
+from callscope.providers.acceptance import ErrorBody
+from callscope.providers.flags import sorted_flags
+from callscope.providers.textcalls import text_calls
+
+__all__ = ["failed_call", "model_fault"]
+
+_CODES = frozenset({"tool_use_failed", "output_parse_failed"})
+# llama.cpp: "… does not match the expected peg-native format", "Failed to parse input at pos 395: <text>";
+# Ollama: "error parsing tool call: raw='<text>', err=…". Both come as HTTP 500.
+_UNREAD = re.compile(
+    r"does not match the expected [\w-]+ format|failed to parse input at pos \d+: ?(?P<rest>.*)"
+    r"|error parsing tool call: raw='(?P<raw>.*)', err=",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_CALL = re.compile(r"did not call a (?:tool|function)|model did not (?:call|produce)", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?:attempted to call|parameters for) (?:tool|function) ['\"]?(?P<name>[\w.:/-]+)",
+    re.IGNORECASE,
+)
+
+
+def model_fault(body: ErrorBody, said: str = "") -> Outcome | None:
+    """The outcome an error stands for where the model is to blame, else None. `said` is text that came before it.
+
+    A generation that holds no call, where the provider says none was made (a required call was not), is text. All
+    else is a malformed call: its reason is the provider's code, its raw text the generation (or the message), its
+    name the one the generation or the message shows, "" where neither does.
+    """
+    unread = _UNREAD.search(body.message)
+    if body.code not in _CODES and unread is None:
+        return None
+    written = next((part for part in unread.group("rest", "raw") if part is not None), None) if unread else None
+    raw = body.failed_generation or written or said
+    names = text_calls(raw)
+    if not names and _NO_CALL.search(body.message):
+        return Text(raw, ("provider_rejected_call",) if raw.strip() else ("empty_text", "provider_rejected_call"))
+    named = _NAMED.search(body.message)
+    if named and not any(names):
+        names = (named["name"],)
+    code = body.code if body.code and not body.code.isdigit() else "unreadable_call"
+    return failed_call(code, raw or body.message, names or ("",))
+
+
+def failed_call(code: str, raw: str, names: tuple[str, ...] = ("",)) -> ToolCalls:
+    """Call attempts that came to nothing: one for each name, "" where it is not known."""
+    calls = tuple(ToolCall(id=None, name=name, malformed=Malformed(code, raw)) for name in names)
+    flags = {"provider_rejected_call"} | ({"missing_name"} if "" in names else set())
+    return ToolCalls(calls, sorted_flags(flags))

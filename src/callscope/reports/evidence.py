@@ -1,0 +1,200 @@
+"""One trial laid out for a reader: what was asked, what was expected, what came back, and what each stage saw.
+
+Text only, already inert and clipped; where it is drawn is up to the terminal, the HTML page or JUnit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from callscope.contract import (
+    Case,
+    Derived,
+    Expectation,
+    ExpectClarification,
+    ExpectNoCall,
+    ExpectText,
+    ProviderError,
+    Record,
+    ToolCall,
+    ToolCalls,
+    TrialKey,
+    expected_calls,
+)
+from callscope.reports.numbers import milliseconds
+from callscope.reports.safe import clip, inert, one_line, pretty
+
+__all__ = ["Evidence", "Stage", "evidence", "expected_text", "outcome_text", "raw_text", "trial_key"]
+
+TEXT_LIMIT = 2000
+
+
+class Stage(NamedTuple):
+    """One stage of a verdict: its value, the rule that decided it, what it saw."""
+
+    name: str
+    value: str
+    rule: str
+    saw: str
+
+
+class Evidence(NamedTuple):
+    """A trial as text. Every string is inert; `outcome` and the stages' `saw` may have several lines."""
+
+    title: str
+    behaviour: str
+    prompt: str
+    expected: str
+    outcome: str
+    stages: tuple[Stage, ...]
+    violations: tuple[str, ...]
+    flags: tuple[str, ...]
+    notes: tuple[str, ...]
+    changes: tuple[str, ...]
+    facts: str
+    later: tuple[str, ...]
+
+
+def trial_key(derived: Derived) -> TrialKey:
+    """The key of the trial a verdict stands for."""
+    v = derived.verdict
+    return TrialKey(v.suite, v.experiment, v.model, v.case_id, v.repeat)
+
+
+def evidence(derived: Derived, case: Case | None, *, limit: int = TEXT_LIMIT) -> Evidence:
+    """The evidence of one trial; each long text is cut at `limit` characters, and says so."""
+    verdict, outcome = derived.verdict, derived.outcome
+    flags = tuple(dict.fromkeys(verdict.flags + outcome.flags))
+    return Evidence(
+        title=f"{one_line(verdict.case_id, 80)} · {one_line(verdict.model, 80)} · repeat {verdict.repeat}",
+        behaviour=case.behaviour or "" if case else "",
+        prompt=clip(case.prompt, limit) if case else "",
+        expected=clip(expected_text(case.expected), limit) if case else "",
+        outcome=clip(outcome_text(derived.outcome), limit),
+        stages=_stages(derived, limit),
+        violations=tuple(one_line(v) for v in verdict.violations),
+        flags=tuple(one_line(flag) for flag in flags),
+        notes=tuple(one_line(note, 400) for note in derived.notes[:20]),
+        changes=tuple(
+            f"{one_line(t.pointer)}  {one_line(t.rule)}: {one_line(_short(t.before))} → {one_line(_short(t.after))}"
+            for t in derived.transformations[:20]
+        ),
+        facts=_facts(derived),
+        later=tuple(clip(outcome_text(each), limit) for each in derived.later_outcomes[:6]),
+    )
+
+
+def _stages(derived: Derived, limit: int) -> tuple[Stage, ...]:
+    v = derived.verdict
+    values: dict[str, str] = {
+        "acceptance": v.acceptance,
+        "selection": v.selection,
+        "structure": v.structure,
+        "semantics": v.semantics,
+        "attribution": v.attribution,
+    }
+    if v.recovery is not None:
+        values["recovery"] = _short(v.recovery)
+    for extra in sorted((set(v.evidence) | set(v.decided_by)) - set(values)):
+        values[extra] = ""
+    stages = (
+        Stage(
+            one_line(name, 60),
+            one_line(value, 300),
+            one_line(v.decided_by.get(name, ""), 120),
+            pretty(v.evidence[name], limit) if v.evidence.get(name) not in (None, {}, [], "") else "",
+        )
+        for name, value in values.items()
+    )
+    silent = ("not_observed", "not_applicable")
+    return tuple(stage for stage in stages if stage.rule or stage.saw or stage.value not in silent)
+
+
+def _facts(derived: Derived) -> str:
+    m = derived.measures
+    parts = [f"{m.attempts} attempt{'' if m.attempts == 1 else 's'}"]
+    if m.latency is not None:
+        parts.append(f"model {milliseconds(m.latency)}")
+    if m.queued:
+        parts.append(f"queued {milliseconds(m.queued)}")
+    if m.usage.input_tokens is not None or m.usage.output_tokens is not None:
+        shown = ["?" if n is None else str(n) for n in (m.usage.input_tokens, m.usage.output_tokens)]
+        parts.append(f"tokens {shown[0]} in, {shown[1]} out")
+    if m.finish is not None:
+        parts.append(f"finish {one_line(m.finish, 60)}")
+    if m.reported_model is not None:
+        parts.append(f"reported as {one_line(m.reported_model, 80)}")
+    return " · ".join(parts)
+
+
+def _short(value: Any) -> str:
+    return " ".join(pretty(value, 400).split())
+
+
+def expected_text(expected: Expectation) -> str:
+    """An expectation in words and JSON."""
+    if isinstance(expected, ExpectText):
+        return "no call: an answer in prose, or a refusal"
+    if isinstance(expected, ExpectNoCall):
+        return f"no call of {inert(expected.target)}" if expected.target else "no call of any tool"
+    if isinstance(expected, ExpectClarification):
+        target = f" (before calling {inert(expected.target)})" if expected.target else ""
+        return f"a question for: {', '.join(inert(name) for name in expected.missing)}{target}"
+    lines = []
+    for call in expected_calls(expected):
+        rules = {k: v for k, v in msgspec.to_builtins(call.arguments).items() if v not in ({}, [], ())}
+        after = f", after {', '.join(call.depends_on)}" if call.depends_on else ""
+        lines.append(f"call {inert(call.name)}{inert(after)} with {pretty(rules, TEXT_LIMIT)}")
+        for other in call.alternatives:
+            rules = {k: v for k, v in msgspec.to_builtins(other.arguments).items() if v not in ({}, [], ())}
+            lines.append(f"or {inert(other.name or call.name)} with {pretty(rules, TEXT_LIMIT)}")
+    return "\n".join(lines)
+
+
+def outcome_text(outcome: Any) -> str:
+    """An outcome in words and JSON, its call arguments as the model gave them."""
+    if isinstance(outcome, ToolCalls):
+        lines = [_call_text(call) for call in outcome.calls]
+        if outcome.text:
+            lines.append(f"text beside the calls:\n{inert(outcome.text)}")
+        return "\n".join(lines)
+    if isinstance(outcome, ProviderError):
+        return f"{outcome.category}: {one_line(outcome.code)}\n{inert(outcome.message)}"
+    if outcome.text is None:
+        return f"{type(outcome).__name__.lower()} without words"
+    return f"{type(outcome).__name__.lower()}:\n{inert(outcome.text)}"
+
+
+def _call_text(call: ToolCall) -> str:
+    if call.malformed is not None:
+        return (
+            f"call {inert(call.name)} with malformed arguments ({call.malformed.reason}):\n{inert(call.malformed.raw)}"
+        )
+    return f"call {inert(call.name)} with {pretty(call.arguments, TEXT_LIMIT)}"
+
+
+def raw_text(record: Record, *, limit: int = TEXT_LIMIT) -> str:
+    """The stored bytes of a trial, as text: the last attempt of every round, request and response."""
+    lines: list[str] = []
+    for number, each in enumerate(record.rounds, 1):
+        if not each.exchanges:
+            continue
+        last = each.exchanges[-1]
+        lines.append(
+            f"round {number}, attempt {last.attempt} of {len(each.exchanges)}: {one_line(last.method)}"
+            f" {one_line(last.url)} → {last.status if last.status is not None else 'no response'}"
+        )
+        if last.fault is not None:
+            lines.append(f"fault {one_line(last.fault.code)}: {one_line(last.fault.message, 400)}")
+        lines.append(f"request:\n{_bytes_text(last.request, limit)}")
+        lines.append(f"response:\n{_bytes_text(last.response, limit)}")
+    if record.harness_error:
+        lines.append(f"harness error: {clip(record.harness_error, limit)}")
+    return "\n".join(lines)
+
+
+def _bytes_text(body: bytes, limit: int) -> str:
+    shown = inert(body[:limit].decode("utf-8", "backslashreplace"))
+    return shown if len(body) <= limit else f"{shown}\n… {len(body) - limit} more bytes"

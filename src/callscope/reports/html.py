@@ -1,0 +1,84 @@
+"""The HTML report: one self-contained file that opens from disk, loads nothing, and needs no script to be read.
+
+Everything foreign passes `inert` and Jinja's autoescape; a content policy with hashes allows our own style and script
+and nothing else. How a section is filled is `page`'s; drawings are `svg`'s; which trials are shown is `gallery`'s.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from callscope.reports.columns import grouped
+from callscope.reports.gallery import choose
+from callscope.reports.limitations import limitations
+from callscope.reports.page import header, section
+from callscope.reports.safe import inert, pretty
+from callscope.reports.view import RunView, cases_by_id
+
+__all__ = ["render_html"]
+
+_MANIFEST_LIMIT = 400_000
+
+
+def render_html(view: RunView, summary: Mapping[str, Any]) -> str:
+    """The report of a run as one HTML document; `summary` is `summarise(view)`.
+
+    Its size is bounded: heat maps by rows, evidence by examples a category and model, texts by length; each says so.
+    """
+    gallery = choose(view)
+    cases = {name: cases_by_id(view, name) for name in dict.fromkeys(g["suite"] for g in summary["groups"])}
+    style, script = _asset("report.css"), _asset("report.js")
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none';"
+            " form-action 'none'",
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            head=header(view, summary),
+            limits=limitations(summary),
+            sections=[
+                section(number, groups, summary, gallery, cases[groups[0]["suite"]])
+                for number, groups in enumerate(grouped(summary), 1)
+            ],
+            manifest=pretty(msgspec.to_builtins(view.manifest), _MANIFEST_LIMIT),
+        )
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("callscope.reports").joinpath("templates").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _finalize(value: Any) -> Any:
+    """Every expression of the template comes through here, what filters have marked as safe included."""
+    if not isinstance(value, str):
+        return value
+    return Markup(inert(str(value))) if isinstance(value, Markup) else inert(value)  # noqa: S704 - was markup already
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FunctionLoader(_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,81 @@
+"""A summary as Markdown, for a pull request or a wiki: the main table, coverage loss, confusion, limits.
+
+Foreign text is escaped so that no renderer takes it for markup, a link, an image, a mention or a table cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callscope.reports.columns import ATTRIBUTION_WORDS, MAIN, group_title, grouped, loss_rows, model_name, words
+from callscope.reports.limitations import limitations
+from callscope.reports.numbers import percent
+from callscope.reports.safe import one_line
+
+__all__ = ["render_markdown"]
+
+_LEGEND = (
+    "Rates are k/n with their share and 95% interval, clustered by case family; p50 / p95 are model time without"
+    " queueing."
+)
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&:@#]|www\.)")
+_ENTITY = {"@": "@<!-- -->", "#": "#<!-- -->", "www.": "www&#46;"}
+"""A comment inside keeps mentions and issue numbers from being linked; the entity, an address."""
+
+
+def _plain(text: str) -> str:
+    def escape(match: re.Match[str]) -> str:
+        found = match.group()
+        return _ENTITY.get(found) or (f"&#{ord(found)};" if found in "<>&|:" else f"\\{found}")
+
+    return _SPECIAL.sub(escape, text)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [" | ".join(headings), " | ".join("---" if not i else "--:" for i in range(len(headings)))]
+    lines += [" | ".join(row) for row in rows]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def render_markdown(summary: Mapping[str, Any]) -> str:
+    """The summary as a Markdown document."""
+    run, trials = summary["run"], summary["trials"]
+    states = ("passed", "failed", "undecided", "not_observed", "not_run")
+    counts = ", ".join(f"{trials[state]} {words(state)}" for state in states)
+    status = _plain(one_line(run["status"]))
+    parts = [
+        f"# callscope run {_plain(one_line(run['run_id'], 80))}",
+        f"{status}: {trials['observed']} of {trials['planned']} planned trials observed; {counts}.",
+    ]
+    for groups in grouped(summary):
+        parts += _section(groups)
+    parts += ["## What this run can and cannot say", "\n".join(f"- {_plain(said)}" for said in limitations(summary))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(groups: list[dict[str, Any]]) -> list[str]:
+    parts = [
+        f"## {_plain(group_title(groups[0]))}",
+        _table(
+            ["model", *(column.heading for column in MAIN)],
+            [[_plain(model_name(g)), *(_plain(column.cell(g).line) for column in MAIN)] for g in groups],
+        ),
+        _LEGEND,
+    ]
+    losses = loss_rows(groups)
+    if losses:
+        rows = [[*(_plain(text) for text in row[:3]), f"{row[3]}/{row[4]} {percent(row[3], row[4])}"] for row in losses]
+        parts += ["### Coverage loss", _table(["model", "category", "cause", "trials"], rows)]
+    for group in groups:
+        matrix = group["confusion"]
+        names = [n for n in matrix["tool"] if any(row[n] for row in matrix.values())]
+        rows = [[row, *(str(matrix[row][n]) for n in names)] for row in matrix if any(matrix[row].values())]
+        parts += [
+            f"### Confusion: {_plain(model_name(group))}",
+            _table(["expected", *(words(name) for name in names)], rows),
+        ]
+    names = [n for n in ATTRIBUTION_WORDS if n != "not_run"]
+    rows = [[_plain(model_name(g)), *(str(g["attribution"][n]) for n in names)] for g in groups]
+    return [*parts, "### Attribution", _table(["model", *(ATTRIBUTION_WORDS[n] for n in names)], rows)]

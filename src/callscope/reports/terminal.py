@@ -1,0 +1,172 @@
+"""A summary as tables for a terminal: counts beside percentages and intervals, legible at 80 columns and up.
+
+Too wide a table is split into several with the model repeated, never cut; numbers are never truncated. Foreign text is
+inert: no markup is read from it, and its control characters are written out.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from callscope.reports.columns import ATTRIBUTION_WORDS, MAIN, Cell, group_title, grouped, loss_rows, model_name, words
+from callscope.reports.numbers import milliseconds, percent
+from callscope.reports.safe import one_line
+
+__all__ = ["print_summary", "summary_tables", "terminal_text"]
+
+_GAP = 2
+"""Between columns: one space of padding, one of the box."""
+
+Rows = Sequence[tuple[str, Sequence[Cell]]]
+
+
+def terminal_text(summary: Mapping[str, Any], *, width: int = 100) -> str:
+    """The tables as plain text without colour, at most `width` columns wide."""
+    out = io.StringIO()
+    print_summary(summary, Console(file=out, width=width, no_color=True, highlight=False, force_terminal=False))
+    return out.getvalue()
+
+
+def print_summary(summary: Mapping[str, Any], console: Console) -> None:
+    """Print the tables to `console`, which knows its width and whether it has colours."""
+    for part in summary_tables(summary, width=console.width):
+        console.print(part)
+
+
+def summary_tables(summary: Mapping[str, Any], *, width: int = 100) -> Iterator[RenderableType]:
+    """The tables of every suite and experiment, with their headings, for a console of `width` columns."""
+    run, trials = summary["run"], summary["trials"]
+    yield Text(f"Run {one_line(run['run_id'], 80)}", style="bold")
+    yield Text(
+        f"{one_line(run['status'])} · {trials['recorded']} of {trials['planned']} trials recorded · dataset"
+        f" {one_line(run['dataset_version'], 40)} · callscope {one_line(run['callscope'], 40)}",
+        style="dim",
+    )
+    for groups in grouped(summary):
+        yield Text("")
+        yield Text(group_title(groups[0]), style="bold cyan")
+        rows = [(model_name(group), [column.cell(group) for column in MAIN]) for group in groups]
+        yield from _wide(width, "model", [column.heading for column in MAIN], rows)
+        yield from _asides(groups)
+        yield from _losses(width, groups)
+        for group in groups:
+            yield from _confusion(width, group)
+        yield from _attribution(width, groups)
+
+
+def _asides(groups: list[dict[str, Any]]) -> Iterator[Text]:
+    for group in groups:
+        undecided, retried = group["trials"]["undecided"], group["attempts"]["retried_trials"]
+        queued = group["time"]["queued"]
+        notes = [f"{undecided} undecided"] if undecided else []
+        notes += [f"{retried} retried"] if retried else []
+        notes += [f"queued {milliseconds(queued['p50'])} / {milliseconds(queued['p95'])}"] if queued["n"] else []
+        reported = sorted(name for name in group["reported_models"] if name != group["model_id"])
+        notes += [f"reported as {', '.join(one_line(name, 60) for name in reported[:5])}"] if reported else []
+        if notes:
+            yield Text(f"{model_name(group)}: {'; '.join(notes)}", style="dim")
+
+
+def _losses(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    losses = loss_rows(groups)
+    rows = [
+        (
+            "" if i and losses[i - 1][0] == name else name,
+            (Cell(what), Cell(cause), Cell(f"{k}/{n} {percent(k, n)}")),
+        )
+        for i, (name, what, cause, k, n) in enumerate(losses)
+    ]
+    if rows:
+        yield from _heading("Coverage loss: trials in which no decision was observed (never a wrong answer)")
+        yield from _wide(width, "model", ["category", "cause", "trials"], rows)
+
+
+def _confusion(width: int, group: dict[str, Any]) -> Iterator[RenderableType]:
+    yield from _heading(f"Confusion: {model_name(group)}")
+    matrix = group["confusion"]
+    kept = [name for name, row in matrix.items() if any(row.values())]
+    rows = [
+        (words(selection), [Cell(str(matrix[name][selection]) if matrix[name][selection] else "·") for name in kept])
+        for selection in next(iter(matrix.values()))
+        if any(matrix[name][selection] for name in kept)
+    ]
+    yield from _wide(width, "what came", [f"{name} expected" for name in kept], rows, label_style="")
+
+
+def _attribution(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    names = [n for n in ATTRIBUTION_WORDS if any(_attributed(group, n) for group in groups)]
+    rows = [(model_name(group), [Cell(str(_attributed(group, name) or "·")) for name in names]) for group in groups]
+    yield from _heading("Attribution of trials")
+    yield from _wide(width, "model", [ATTRIBUTION_WORDS[name] for name in names], rows)
+
+
+def _attributed(group: dict[str, Any], name: str) -> int:
+    return int(group["trials"]["not_run"] if name == "not_run" else group["attribution"][name])
+
+
+def _heading(text: str) -> Iterator[Text]:
+    yield Text("")
+    yield Text(text, style="bold")
+
+
+def _wide(
+    width: int, label: str, headings: list[str], rows: Rows, label_style: str = "cyan"
+) -> Iterator[RenderableType]:
+    """Rows under headings: on one line a row if all fits, else on two, else in several tables."""
+    label_width = min(max([cell_len(label), *(cell_len(name) for name, _ in rows)]), max(16, width * 3 // 10))
+    one = [_width(heading, [cells[i].line for _, cells in rows]) for i, heading in enumerate(headings)]
+    stacked = label_width + sum(each + _GAP for each in one) > width
+    two = [_width(heading, [part for _, cells in rows for part in cells[i][:2]]) for i, heading in enumerate(headings)]
+    widths = two if stacked else one
+    spare = width - sum(each + _GAP for each in widths)
+    label_width = min(label_width, spare) if spare >= 20 else label_width
+    for start, stop in _balanced(widths, width - label_width):
+        if start:
+            yield Text("")
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column(Text(label), width=label_width, overflow="fold", style=label_style)
+        for i in range(start, stop):
+            table.add_column(Text(headings[i]), width=widths[i], no_wrap=False, overflow="fold", justify="right")
+        for name, cells in rows:
+            table.add_row(Text(name), *(_drawn(cells[i], stacked) for i in range(start, stop)))
+        yield table
+
+
+def _width(heading: str, texts: list[str]) -> int:
+    """The width of a column: its widest cell, or the widest word of its heading, which may wrap."""
+    return max([cell_len(word) for word in heading.split()] + [cell_len(text) for text in texts])
+
+
+def _balanced(widths: list[int], room: int) -> list[tuple[int, int]]:
+    """As few tables as fit into `room`, of about equal width."""
+    packs = _packs(widths, room)
+    return min(
+        (fewer for width in range(max(widths), room) if len(fewer := _packs(widths, width)) == len(packs)),
+        key=lambda split: max(sum(widths[a:b]) for a, b in split),
+        default=packs,
+    )
+
+
+def _packs(widths: list[int], room: int) -> list[tuple[int, int]]:
+    packs, start, used = [], 0, 0
+    for i, width in enumerate(widths):
+        if i > start and used + width + _GAP > room:
+            packs.append((start, i))
+            start, used = i, 0
+        used += width + _GAP
+    packs.append((start, len(widths)))
+    return packs
+
+
+def _drawn(cell: Cell, stacked: bool) -> Text:
+    if not cell.more:
+        return Text(cell.main)
+    return Text.assemble(cell.main, "\n" if stacked else " ", (cell.more, "dim"))

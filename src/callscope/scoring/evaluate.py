@@ -1,0 +1,158 @@
+"""The verdict of a trial: the stages composed, `passed` decided. Pure in the case, the tools and the outcome.
+
+Judges one outcome, the model's first response; what became of a conversation comes in as `recovery` and is only placed.
+
+`passed` is strict. The first row that holds decides:
+
+| found                                                              | passed | rule              |
+|--------------------------------------------------------------------|--------|-------------------|
+| not accepted                                                       | None   | not_observed      |
+| a selection that is neither right nor undecided                    | False  | selection_failed  |
+| structure invalid or malformed                                     | False  | structure_failed  |
+| semantics wrong                                                    | False  | semantics_failed  |
+| any violation                                                      | False  | policy_violated   |
+| selection or semantics undecided                                   | None   | undecided         |
+| structure could not be judged: schema_error, undecided_pattern, or | None   | undecided         |
+| the required tool was not among those offered                      |        |                   |
+| otherwise                                                          | True   | all_stages_passed |
+
+Calls of other tools beside an abstention's `target` were neither asked for nor forbidden: their structure is listed in
+the evidence and does not count (`not_applicable`, rule `not_required`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callscope.contract import Case, Outcome, Tool, ToolCalls, TrialKey, Verdict, expected_calls, offered_tools
+from callscope.contract import tools_by_name as by_name
+from callscope.scoring.acceptance import Accepted, acceptance
+from callscope.scoring.alignment import align
+from callscope.scoring.attribution import attribution, gold_outside_schema
+from callscope.scoring.guards import guarded
+from callscope.scoring.selection import prose, selection
+from callscope.scoring.semantics import Meaning, semantics
+from callscope.scoring.structure import Structured, structure
+from callscope.scoring.violations import Violated, violations
+
+__all__ = ["evaluate"]
+
+_RIGHT = ("correct_tool", "clarified_as_expected", "abstained_correctly")
+
+
+def evaluate(
+    case: Case,
+    tools: tuple[Tool, ...],
+    outcome: Outcome,
+    *,
+    key: TrialKey | None = None,
+    recovery: dict[str, Any] | None = None,
+) -> Verdict:
+    """Judge one outcome of one case.
+
+    Args:
+        case: the case, whose `tools` say which of the suite's tools were offered.
+        tools: the suite's tools, untouched.
+        outcome: what came, as an adapter read it.
+        key: what names the trial; None: suite "", experiment "auto", model "", repeat 0.
+        recovery: the verdict of the conversation, placed as it is; it does not change `passed`.
+
+    Never raises on any outcome of JSON values and any case the suite reader accepts. Every stage's evidence is in
+    `evidence` (JSON values, lone surrogates kept: write them with `jsontext.dump_faithful`), its rule in `decided_by`.
+    """
+    if key is None:
+        key = TrialKey("", "auto", "", case.id, 0)
+    accepted = acceptance(outcome)
+    if accepted.value != "accepted":
+        return _not_observed(key, outcome, accepted, recovery)
+    offered = by_name(offered_tools(case, tools))
+    calls = tuple([guarded(call) for call in outcome.calls]) if isinstance(outcome, ToolCalls) else ()
+    required = expected_calls(case.expected)
+    aligned = align(required, calls, offered)
+
+    selected = selection(case.expected, outcome, calls, aligned, case.locale)
+    structured = structure(calls, offered)
+    if selected.rule == "target_not_called":
+        structured = structured._replace(value="not_applicable", rule="not_required")
+    meaning = semantics(case.expected, aligned)
+    violated = violations(case.expected, case.prompt, prose(outcome), calls, aligned, case.locale)
+    attributed = attribution(case.expected, selected.value, required, aligned, structured.calls, meaning, offered)
+    passed, rule = _passed(selected.value, structured, meaning, violated)
+
+    flags = [*outcome.flags, *selected.flags, *structured.flags]
+    if structured.value == "invalid" and gold_outside_schema(required, aligned, structured.calls):
+        flags.append("gold_outside_schema")
+    evidence: dict[str, Any] = {}
+    if selected.evidence:
+        evidence["selection"] = selected.evidence
+    if structured.calls:
+        evidence["structure"] = {"calls": list(structured.calls)}
+    if meaning.evidence:
+        evidence["semantics"] = meaning.evidence
+    if violated.evidence:
+        evidence["violations"] = violated.evidence
+    if attributed.evidence:
+        evidence["attribution"] = attributed.evidence
+    return Verdict(
+        suite=key.suite,
+        experiment=key.experiment,
+        model=key.model,
+        case_id=key.case_id,
+        repeat=key.repeat,
+        acceptance="accepted",
+        selection=selected.value,
+        structure=structured.value,
+        semantics=meaning.value,
+        attribution=attributed.value,
+        violations=violated.names,
+        recovery=recovery,
+        passed=passed,
+        flags=tuple(dict.fromkeys(flags)),
+        evidence=evidence,
+        decided_by={
+            "acceptance": accepted.rule,
+            "selection": selected.rule,
+            "structure": structured.rule,
+            "semantics": meaning.rule,
+            "attribution": attributed.rule,
+            "passed": rule,
+        },
+    )
+
+
+def _passed(selected: str, structured: Structured, meaning: Meaning, violated: Violated) -> tuple[bool | None, str]:
+    if selected not in _RIGHT and selected != "undecided":
+        return False, "selection_failed"
+    if structured.value in ("invalid", "malformed"):
+        return False, "structure_failed"
+    if meaning.value == "wrong":
+        return False, "semantics_failed"
+    if violated.names:
+        return False, "policy_violated"
+    if selected == "undecided" or meaning.value == "undecided" or structured.undecided:
+        return None, "undecided"
+    if selected == "correct_tool" and any(seen["rule"] == "unknown_tool" for seen in structured.calls):
+        return None, "undecided"
+    return True, "all_stages_passed"
+
+
+def _not_observed(key: TrialKey, outcome: Outcome, accepted: Accepted, recovery: dict[str, Any] | None) -> Verdict:
+    stages = ("selection", "structure", "semantics", "attribution", "passed")
+    return Verdict(
+        suite=key.suite,
+        experiment=key.experiment,
+        model=key.model,
+        case_id=key.case_id,
+        repeat=key.repeat,
+        acceptance=accepted.value,
+        selection="not_observed",
+        structure="not_applicable",
+        semantics="not_applicable",
+        attribution="not_observed",
+        violations=(),
+        recovery=recovery,
+        passed=None,
+        flags=tuple(dict.fromkeys(outcome.flags)),
+        evidence={"acceptance": accepted.evidence},
+        decided_by={"acceptance": accepted.rule, **dict.fromkeys(stages, "not_observed")},
+    )

@@ -1,0 +1,81 @@
+"""Prose cut into the units that text rules look at: a sentence, or a request together with the list that follows it.
+
+Folds for matching only (NFKC, case, typographic apostrophes); the outcome keeps what was said. Understands no language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = ["Unit", "fold", "units"]
+
+_URL = re.compile(r"https?://\S+|www\.\S+")
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "`": "'", "\u00a0": " ", "\u202f": " "})
+_ABBREVIATION = re.compile(
+    r"\b(?:e\.g|i\.e|z\.b|d\.h|p\.ex|p\.ej|v\.b|etc|approx|bzw|bspw|nr|no|st|dr|mr|mrs|ms|vs|ca)\.(?=\s*[\w(\"'])"
+)
+_BULLET = re.compile(r"^\s*(?:[-*+•·–—▪◦‣]|\d{1,2}[.)]|\(?[a-z][)])\s+")
+_END = re.compile(r"(?<=[.!?…])[\"'»)*_]*\s+|(?<=[。!?؟।])(?=[^\s\"'»」』)*_])|(?<=[؟።።፧।])\s+")
+_GREEK_END = re.compile(r"(?<=[.!;])\s+")
+_GREEK = re.compile("[\u0370-\u03ff]")
+_QUESTION = re.compile("[?؟¿՞፧⸮‽]")
+MAX_CHARACTERS = 20_000
+"""Prose beyond this is not looked at: a runaway answer must not cost more than a long one."""
+
+
+class Unit(NamedTuple):
+    """A folded piece of prose, and whether a question mark of any script stands in it."""
+
+    text: str
+    question: bool
+
+
+def fold(text: str) -> str:
+    """The form in which words are compared: NFKC, case folded, one kind of apostrophe and of space."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+    return text.casefold().replace("`", "'")
+
+
+def units(text: str) -> list[Unit]:
+    """The units of a text in order. A list item, and a line after a colon, belongs to the sentence that opens it."""
+    folded = _URL.sub(" ", fold(text[:MAX_CHARACTERS]))
+    return [_unit(piece) for piece in _pieces(folded)]
+
+
+def _unit(piece: str) -> Unit:
+    greek = ";" in piece and _GREEK.search(piece) is not None  # NFKC makes the Greek question mark a semicolon
+    return Unit(piece, greek or _QUESTION.search(piece) is not None)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    pending = ""
+    opened = False  # the pending piece ends in a colon or has begun a list
+    for line in text.splitlines():
+        stripped = line.strip()
+        if not stripped:
+            if pending and not pending.rstrip("*_ ").endswith(":") and not opened:
+                yield pending
+                pending = ""
+            continue
+        bullet = _BULLET.match(line) is not None
+        if pending and (bullet or pending.rstrip("*_ ").endswith(":")):
+            pending = f"{pending}\n{stripped}" if bullet else f"{pending} {stripped}"
+            opened = bullet
+            continue
+        if pending:
+            yield pending
+        *whole, pending = _sentences(stripped)
+        yield from whole
+        opened = False
+    if pending:
+        yield pending
+
+
+def _sentences(line: str) -> list[str]:
+    guarded = _ABBREVIATION.sub(lambda match: match.group().replace(".", "\u2024"), line)
+    parts = (_GREEK_END if _GREEK.search(guarded) else _END).split(guarded)
+    return [part.replace("\u2024", ".") for part in parts if part and part.strip()] or [line]

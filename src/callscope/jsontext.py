@@ -21,6 +21,7 @@ MAX_DEPTH = 200
 _SAFE_INTEGER = 2**53
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB-fF]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BRACKET = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _SPACE = " \t\n\r"
 _CUT_ESCAPE = re.compile(r"\\?u[0-9a-fA-F]{0,4}\Z")
 _CUT_TOKEN = re.compile(
@@ -71,6 +72,8 @@ def parse_json(text: str | bytes) -> Parsed:
             raise JsonFault("invalid_utf8", str(error)) from None
     if not text.strip(_SPACE):
         raise JsonFault("empty")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(text):
+        raise JsonFault("too_deep")
     flags: set[str] = set()
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -96,10 +99,6 @@ def parse_json(text: str | bytes) -> Parsed:
         )
     except json.JSONDecodeError as error:
         raise JsonFault(_reason(error), error.msg) from None
-    except RecursionError:
-        raise JsonFault("too_deep") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
-        raise JsonFault("too_deep")
     if (_SURROGATE_ESCAPE.search(text) or _SURROGATE.search(text)) and _any_string(value, _SURROGATE.search):
         flags.add("lone_surrogate")
     return Parsed(value, tuple(sorted(flags)))
@@ -119,18 +118,19 @@ def _reason(error: json.JSONDecodeError) -> str:
     return "extra_data" if error.msg.startswith("Extra data") else "syntax"
 
 
-def _deeper_than(value: Any, limit: int) -> bool:
-    level = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(limit):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, (dict, list))
-        ]
-        if not level:
-            return False
-    return True
+def _too_deep(text: str) -> bool:
+    """Whether brackets outside strings nest deeper than MAX_DEPTH; decided on the text, so that it never depends on
+    how much stack an interpreter has left."""
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        mark = match.group()
+        if mark in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif mark in "]}":
+            depth -= 1
+    return False
 
 
 def _any_string(value: Any, test: Callable[[str], object]) -> bool:

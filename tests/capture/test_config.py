@@ -260,8 +260,8 @@ MISTAKES = {
     "budgets that are no table": (".yaml", "models: [a/b]\nbudgets: 5\n", "2: budgets: expected `object`, got `int`"),
     "a wrong type in the second model": (
         ".json",
-        '{"models": [\n{"provider": "a", "model": "b", "stream": true},\n{"provider": "a", "model": "c",\n"stream": "true"}]}',
-        "4: models[1].stream: expected `bool`, got `str`",
+        '{"models": ["a/b",\n{"provider": "a", "model": "c",\n"stream": "true"}]}',
+        "3: models[1].stream: expected `bool`, got `str`",
     ),
     "a price that is no number": (
         ".yaml",
@@ -348,7 +348,7 @@ MISTAKES = {
         "models:\n- provider: a\n  model: b\n  extra: {x: {y: 1, y: 1}}\n",
         "4: models[0].extra.x.y: is given twice",
     ),
-    "the same name twice in TOML": (".toml", 'models = ["a/b"]\nrepeats = 1\nrepeats = 2\n', "3: is not TOML: Cannot overwrite a value"),
+    "the same name twice in TOML": (".toml", 'repeats = 1\nrepeats = 2\n', "2: is not TOML: Cannot overwrite a value"),
     "suites twice": (
         ".toml",
         'models = ["a/b"]\nfixtures = "f"\nsuites = ["s"]\n',

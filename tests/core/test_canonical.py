@@ -11,10 +11,10 @@ import pytest
 import rfc8785
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from json_values import ANY_TEXT, ANYTHING, DEFINED, identical, tower
 
 from callscope.canonical import canonical, canonical_hash, sha256_hex
 from callscope.jsontext import parse_json
+from tests.core.json_values import ANY_TEXT, ANYTHING, DEFINED, identical, tower
 
 
 @given(DEFINED)

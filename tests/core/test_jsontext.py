@@ -8,9 +8,9 @@ import sys
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from json_values import ANY_TEXT, ANYTHING, identical, nested, tower
 
 from callscope.jsontext import MAX_DEPTH, JsonFault, Parsed, dump_faithful, escape_surrogates, parse_json
+from tests.core.json_values import ANY_TEXT, ANYTHING, identical, nested, tower
 
 # ------------------------------------------------------------------------------------------------------------ reasons
 

@@ -115,6 +115,7 @@ def test_a_stream_is_echoed_as_the_message_it_adds_up_to() -> None:
         {"reasoning_content": "m", "channel": "analysis", "reasoning_details": ["odd", {"type": "t", "text": "x"}]},
         {"reasoning_details": [{"type": "t", "index": 1, "text": "a", "signature": None}]},
         {"reasoning_details": [{"type": "t", "index": 1, "text": "b", "signature": "s", "format": None}]},
+        {"reasoning_details": [{"type": "t", "index": 1, "signature": None}]},
         {"content": "Let me "},
         {"content": "see.", "vendor": {"a": {"x": 1}, "list": [1]}},
         {"vendor": {"a": {"y": 2}, "list": [2], "n": None}},

@@ -98,7 +98,7 @@ def test_a_stream_is_read_where_json_was_asked_for_and_the_other_way_round() -> 
 
 
 MESSAGES: list[dict[str, Any]] = [
-    {"content": "hi"},
+    {"content": "hi", "refusal": None},
     {"content": ""},
     {"content": None, "refusal": "No."},
     {"content": "Look:", "tool_calls": [call(arguments='{"a": [1, {"b": 2.5}]}')]},

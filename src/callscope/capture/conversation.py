@@ -22,12 +22,14 @@ from callscope.contract import (
     Request,
     Round,
     Suite,
+    ToolCall,
     ToolCalls,
     ToolResult,
     Transformation,
     TrialKey,
     offered_tools,
 )
+from callscope.errors import InputError
 from callscope.providers import Adapter, decode_body
 from callscope.recovery import answer_calls, call_hash
 
@@ -73,7 +75,6 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
     notes: set[str] = set()
     transformations: tuple[Transformation, ...] = ()
     failed: set[str] = set()
-    stopped: str | None = None
     first: Reading | None = None
     while True:
         wire = line.adapter.build(request)
@@ -95,20 +96,19 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
         notes.update(turn_notes)
         first = first or reading
         calls = reading.outcome.calls if isinstance(reading.outcome, ToolCalls) else ()
-        results: tuple[ToolResult, ...] = ()
-        if calls and suite.max_tool_rounds:
-            if any(call_hash(call) in failed for call in calls):
-                stopped = "repeated_call"
-            elif len(rounds) >= suite.max_tool_rounds:
-                stopped = "max_tool_rounds"
-            else:
-                results = answer_calls(calls, offered_tools(case, suite.tools), suite.fakes)
+        results, stopped = _answer(calls, failed, len(rounds), suite, case)
+        following: Request | None = None
+        if results:
+            raw, _ = decode_body(exchanges[-1].response_headers, exchanges[-1].response)
+            try:
+                following = line.adapter.follow_up(request, raw, results, stream=request.stream)
+            except InputError:  # a rejected call is in an error body, and leaves no message to answer
+                results, stopped = (), "no_message_to_answer"
         rounds.append(Round(exchanges, results))
-        if not results:
+        if following is None:
             break
         failed.update(call_hash(calls[result.position]) for result in results if _lasting(result))
-        raw, _ = decode_body(exchanges[-1].response_headers, exchanges[-1].response)
-        request = line.adapter.follow_up(request, raw, results, stream=request.stream)
+        request = following
     record = Record(
         key=key,
         api=line.adapter.api,
@@ -120,6 +120,19 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
         stopped=stopped,
     )
     return record, first
+
+
+def _answer(
+    calls: tuple[ToolCall, ...], failed: set[str], rounds: int, suite: Suite, case: Case
+) -> tuple[tuple[ToolResult, ...], str | None]:
+    """What the fake tools answer, or no results and why the conversation stops (None: there is nothing to answer)."""
+    if not calls or not suite.max_tool_rounds:
+        return (), None
+    if any(call_hash(call) in failed for call in calls):
+        return (), "repeated_call"
+    if rounds >= suite.max_tool_rounds:
+        return (), "max_tool_rounds"
+    return answer_calls(calls, offered_tools(case, suite.tools), suite.fakes), None
 
 
 def _lasting(result: ToolResult) -> bool:

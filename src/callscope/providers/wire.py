@@ -92,9 +92,13 @@ def load(raw: bytes | str) -> tuple[Any, tuple[str, ...]]:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:  # or one of the things only the faithful reader bears: NaN, lone surrogates, …
         return load_faithful(raw)
-    if len(raw) > 2 * MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if _brackets(raw) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
         raise JsonFault("too_deep")
     return value, ()
+
+
+def _brackets(raw: bytes | str) -> int:
+    return raw.count(b"[") + raw.count(b"{") if isinstance(raw, bytes) else raw.count("[") + raw.count("{")
 
 
 def _deeper_than(value: Any, limit: int) -> bool:

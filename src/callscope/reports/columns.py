@@ -21,6 +21,7 @@ __all__ = [
     "grouped",
     "loss_rows",
     "model_name",
+    "rate_cell",
     "words",
 ]
 

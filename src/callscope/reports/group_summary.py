@@ -105,14 +105,8 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
             "passed": trials["undecided"],
         },
         "funnel": _funnel(ways, trials),
-        "failed_at": {
-            stage: _count(ways, lambda w, s=stage: w.failing == s)  # type: ignore[misc]
-            for stage in STAGES
-        },
-        "attribution": {
-            name: _count(ways, lambda w, a=name: w.attribution == a)  # type: ignore[misc]
-            for name in get_args(Attribution)
-        },
+        "failed_at": _by(ways, "failing", STAGES),
+        "attribution": _by(ways, "attribution", get_args(Attribution)),
         "violations": dict(sorted(group.violations.items())),
         "confusion": _confusion(group),
         "slices": _slices(group),
@@ -153,16 +147,23 @@ def _count(ways: dict[Way, int], test: Callable[[Way], bool]) -> int:
     return sum(count for way, count in ways.items() if test(way))
 
 
+def _by(ways: dict[Way, int], field: str, names: Iterable[str]) -> dict[str, int]:
+    """Trials by the value of one field, every name present."""
+    counts = dict.fromkeys(names, 0)
+    for way, count in ways.items():
+        value = getattr(way, field)
+        if value is not None:
+            counts[value] += count
+    return counts
+
+
 def _coverage(group: GroupTally, ways: dict[Way, int], trials: dict[str, int]) -> dict[str, Any]:
     families: dict[str, list[int]] = {}
     for case in group.cases.values():
         pair = families.setdefault(case.case.family or case.case.id, [0, 0])
         pair[0] += sum(count for way, count in case.ways.items() if way.acceptance == "accepted")
         pair[1] += case.planned
-    categories = {
-        name: _count(ways, lambda w, a=name: w.acceptance == a)  # type: ignore[misc]
-        for name in get_args(Acceptance)
-    }
+    categories = _by(ways, "acceptance", get_args(Acceptance))
     causes = sorted(group.causes.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
     return {
         "accepted": rate_of((k, n) for k, n in families.values()),
@@ -231,14 +232,16 @@ def _slices(group: GroupTally) -> dict[str, list[dict[str, Any]]]:
         "difficulty": lambda c: (c.case.difficulty,),
         "locale": lambda c: (c.case.locale,),
     }
-    return {axis: _slice(group, values) for axis, values in axes.items()}
+    scored = [(case, *_passed(case)) for case in group.cases.values()]
+    return {axis: _slice(scored, values) for axis, values in axes.items()}
 
 
-def _slice(group: GroupTally, values: Callable[[CaseTally], tuple[str | None, ...]]) -> list[dict[str, Any]]:
+def _slice(
+    scored: list[tuple[CaseTally, int, int]], values: Callable[[CaseTally], tuple[str | None, ...]]
+) -> list[dict[str, Any]]:
     planned: dict[str | None, int] = {}
     families: dict[str | None, dict[str, list[int]]] = {}
-    for case in group.cases.values():
-        passed, decided = _passed(case)
+    for case, passed, decided in scored:
         for value in values(case):
             planned[value] = planned.get(value, 0) + case.planned
             pair = families.setdefault(value, {}).setdefault(case.case.family or case.case.id, [0, 0])

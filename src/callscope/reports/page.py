@@ -145,10 +145,11 @@ def _settings(groups: list[dict[str, Any]]) -> list[str]:
     said: dict[str, list[str]] = {}
     for group in groups:
         for settings in group["settings"]:
-            shown = {k: v for k, v in settings.items() if v is not None and v is not False}
-            text = ", ".join(
-                f"{words(k)} {v if isinstance(v, (int, float, str)) else json.dumps(v)}" for k, v in shown.items()
-            )
+            shown = {words(k): v for k, v in settings.items() if v is not None and v is not False and k != "timeout_ms"}
+            parts = [
+                f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in shown.items()
+            ]
+            text = ", ".join([*parts, f"timeout {milliseconds(settings['timeout_ms'])}"])
             said.setdefault(text, []).append(model_name(group))
     if len(said) == 1:
         return list(said)

@@ -38,7 +38,7 @@ def _augment(
 ) -> None:
     """Give `row` a column along the cheapest alternating path, moving other rows where that is cheaper."""
     columns = len(column_price) - 1
-    least: list[int | None] = [None] * (columns + 1)
+    least: dict[int, int] = {}
     came_from = [0] * (columns + 1)
     seen = [False] * (columns + 1)
     owner[0] = row
@@ -50,19 +50,18 @@ def _augment(
             if seen[other]:
                 continue
             reduced = costs[current - 1][other - 1] - row_price[current] - column_price[other]
-            known = least[other]
-            if known is None or reduced < known:
-                least[other] = known = reduced
+            if other not in least or reduced < least[other]:
+                least[other] = reduced
                 came_from[other] = column
-            if step is None or known < step:
-                step, following = known, other
+            if step is None or least[other] < step:
+                step, following = least[other], other
         assert step is not None
         for other in range(columns + 1):
             if seen[other]:
                 row_price[owner[other]] += step
                 column_price[other] -= step
-            elif (known := least[other]) is not None:
-                least[other] = known - step
+            else:
+                least[other] -= step
         column = following
     while column:
         previous = came_from[column]

@@ -91,9 +91,8 @@ def attribution(
     if alignment.answered < len(required):
         return Attributed("miss_recall", "required_call_absent", {})
     kinds: set[ErrorKind] = set(meaning.errors)
-    for match in alignment.matches:
-        if match is not None:
-            kinds |= _structural(match, _rules(match, required), structures[match.call], tools)
+    for match in [match for match in alignment.matches if match is not None]:
+        kinds |= _structural(match, _rules(match, required), structures[match.call], tools)
     if kinds:
         listed = [(kind, category) for kind, category in _CATEGORY if kind in kinds]
         return Attributed(listed[0][1], "parameters", {"errors": [kind for kind, _ in listed]})

@@ -11,7 +11,7 @@ COMPILE  = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
            --generate-hashes --no-emit-index-url --no-header --quiet $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit soak bench lint format format-check types imports docs lock clean env-run env-dev system
+.PHONY: help run test unit soak bench lint format format-check types imports schemas docs lock clean env-run env-dev system
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,12 +54,15 @@ types: env-dev ## mypy, strict
 imports: env-dev ## imports point one way
 	$(BIN)/lint-imports
 
+schemas: env-dev ## write the published JSON Schemas again, into docs/schemas
+	$(BIN)/python -c "from callscope.formats import write_all; write_all('docs/schemas')"
+
 docs: env-dev ## the documentation as a site, in site/
 	$(BIN)/zensical build --clean --strict
 
 lock: env-dev ## resolve the locks again (UPGRADE=--upgrade takes newer versions)
 	$(COMPILE) --all-extras --group dev -o requirements/dev.lock
-	$(COMPILE) --extra local --group build -c requirements/dev.lock -o requirements/run.lock
+	$(COMPILE) --extra local --extra frame --group build -c requirements/dev.lock -o requirements/run.lock
 
 clean: ## remove everything that make made, results excepted
 	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*

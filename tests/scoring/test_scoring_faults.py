@@ -185,7 +185,7 @@ def translated(schema: Any) -> Any:
 
 
 def unwrapped(value: Any) -> list[Any]:
-    """Every JSON value that one gold alternative admits: members of gold objects are themselves lists of alternatives."""
+    """Every JSON value that one gold alternative admits; members of gold objects are lists of alternatives."""
     if not isinstance(value, dict):
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             rows: list[list[Any]] = [[]]

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import json
 import tomllib
-from pathlib import Path
 
 import jsonschema_rs
 import pytest
 from suite_samples import CASE, TOOL
 
-from callscope.suites import bundled_suites, published_schemas, read_suite_files, write_schemas
+from callscope.suites import bundled_suites, published_schemas, read_suite_files
 
-DOCS = Path(__file__).parents[2] / "docs" / "schemas"
 VALID = {name: jsonschema_rs.Draft202012Validator(schema, offline=True) for name, schema in published_schemas().items()}
 
 
 def rows(files: dict[str, bytes]):
     return [json.loads(row) for row in files["cases.jsonl"].decode().split("\n") if row.strip()]
-
-
-def test_the_schemas_in_the_docs_are_those_the_code_generates(tmp_path):
-    for path in write_schemas(tmp_path):
-        assert (DOCS / path.name).read_bytes() == path.read_bytes(), (
-            "run callscope.suites.write_schemas('docs/schemas')"
-        )
-    assert {path.name for path in DOCS.glob("*.json")} >= set(published_schemas())
 
 
 @pytest.mark.parametrize("name", bundled_suites())

@@ -8,7 +8,7 @@ call came back unchanged (the harness document, "identical invalid calls loop").
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from callscope.capture.redact import Redactor
 from callscope.capture.transport import Transport
 from callscope.contract import (
     Case,
+    Exchange,
     Reading,
     Record,
     Request,
@@ -35,15 +36,21 @@ from callscope.recovery import answer_calls, call_hash
 
 __all__ = ["Endpoint", "Line", "hold_trial", "plain_turn"]
 
-Turn = Callable[[bytes], AbstractAsyncContextManager[list[str]]]
-"""Wraps one round: given the body, a context in which it is sent. Yields a list of notes for the record, which it
-may still add to while it closes."""
+Explain = Callable[[Exchange], Awaitable[list[str]]]
+"""What the server's side has to say about an answered attempt, as notes for the record."""
+
+Turn = Callable[[bytes], AbstractAsyncContextManager[Explain]]
+"""Wraps one round: given the body, a context in which it is sent and then explained."""
 
 
 @asynccontextmanager
-async def plain_turn(_body: bytes) -> AsyncIterator[list[str]]:
-    """The turn of a remote server: nothing to prepare, nothing to note."""
-    yield []
+async def plain_turn(_body: bytes) -> AsyncIterator[Explain]:
+    """The turn of a remote server: nothing to prepare, nothing to say."""
+
+    async def nothing(_exchange: Exchange) -> list[str]:
+        return []
+
+    yield nothing
 
 
 class Endpoint(NamedTuple):
@@ -80,7 +87,7 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
         wire = line.adapter.build(request)
         transformations = transformations or wire.transformations
         waiting_since = time.perf_counter()
-        async with line.endpoint.turn(wire.body) as turn_notes:
+        async with line.endpoint.turn(wire.body) as explain:
             exchanges, reading = await send_with_retries(
                 line.transport,
                 line.adapter,
@@ -93,7 +100,7 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
                 queued_ms=(time.perf_counter() - waiting_since) * 1000,
                 policy=line.policy,
             )
-        notes.update(turn_notes)
+            notes.update(await explain(exchanges[-1]))
         first = first or reading
         calls = reading.outcome.calls if isinstance(reading.outcome, ToolCalls) else ()
         results, stopped = _answer(calls, failed, len(rounds), suite, case)

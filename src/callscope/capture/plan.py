@@ -75,7 +75,7 @@ def _resolve(model: ModelConfig, where: str) -> ModelEntry:
         get_adapter(api)
     except InputError as error:
         raise error.at(prefix=f"{where}.") from None
-    base_url = model.base_url or (known.base_url if known else None)
+    base_url = known.base_url if known and model.base_url is None else model.base_url
     embedded = known is not None and known.embedded and model.base_url is None
     if base_url is None and not embedded:
         raise InputError("an address is needed", field=f"{where}.base_url", expected="http(s)://host/path")

@@ -1,6 +1,7 @@
 """Real embedded models: found and checked by hash, run in a process of their own, spoken to over loopback HTTP.
 
-Knows nothing of suites, scoring or providers; a provider adapter talks to it as to any other HTTP service.
+An adapter talks to one as to any other HTTP service. `endpoints` and `default_run` tie them to a run; the rest of the
+room knows nothing of suites, scoring or providers.
 """
 
 from callscope.local.default_run import DEFAULT_MODELS, TARGET_SECONDS, Sizing, measure, size_plan

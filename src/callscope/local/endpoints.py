@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from callscope.capture.conversation import Endpoint
+from callscope.capture.conversation import Endpoint, Explain
 from callscope.capture.runner import Endpoints
-from callscope.contract import ModelEntry
+from callscope.contract import Exchange, ModelEntry
 from callscope.errors import EnvironmentProblem
 from callscope.local.fitness import check_machine, idle_cores
 from callscope.local.models import chat_template, model_spec
@@ -24,6 +24,9 @@ __all__ = ["DEFAULT_TEMPLATE", "EmbeddedEndpoints"]
 
 DEFAULT_TEMPLATE = "tools-json"
 """The chat template of an embedded model whose entry names none."""
+
+_UNPARSED = b"peg-native"
+"""In the error that the engine gives for an answer its grammar cannot read; the model's words are only in its log."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -104,17 +107,16 @@ class EmbeddedEndpoints:
         server = await self.server(entry)
 
         @asynccontextmanager
-        async def turn(body: bytes) -> AsyncIterator[list[str]]:
-            notes: list[str] = []
+        async def turn(body: bytes) -> AsyncIterator[Explain]:
             async with server.turn(body) as taken:
-                if not taken.restored:
-                    notes.append(f"prefix not restored: {taken.reason}")
-                yield notes
-                said = await taken.unparsed(_LOG_WAIT_S)
-                if said is not None:
-                    notes.append(f"unparsed by the server: {said}")
+
+                async def explain(exchange: Exchange) -> list[str]:
+                    notes = [] if taken.restored else [f"prefix not restored: {taken.reason}"]
+                    if exchange.status == 500 or _UNPARSED in exchange.response:
+                        said = await taken.unparsed()
+                        notes += [f"unparsed by the server: {said}"] if said is not None else []
+                    return notes
+
+                yield explain
 
         return Endpoint(server.base_url, server.api_key, turn)
-
-
-_LOG_WAIT_S = 0.02

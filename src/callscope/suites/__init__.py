@@ -10,7 +10,7 @@ from callscope.suites.faults import SuiteFaults
 from callscope.suites.files import MAX_FILE_BYTES, SUITE_FILES, bundled_suites, read_suite_files
 from callscope.suites.lint import RULES, Finding, Rule, lint_suite
 from callscope.suites.load import SuiteToml, load_suite, load_suite_bytes
-from callscope.suites.schema import published_schemas, write_schemas
+from callscope.suites.schema import published_schemas
 
 __all__ = [
     "MAX_FILE_BYTES",
@@ -26,5 +26,4 @@ __all__ = [
     "load_suite_bytes",
     "published_schemas",
     "read_suite_files",
-    "write_schemas",
 ]

@@ -1,23 +1,21 @@
 """The published JSON Schemas of suite files, generated from the contract's types, for editors and other programs.
 
 They say what a file may look like without knowing the suite; what needs the suite (does this tool exist?) is `load`'s
-and `lint`'s. `docs/schemas` holds them as written by `write_schemas`.
+and `lint`'s. `callscope.formats` writes them into `docs/schemas`.
 """
 
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from callscope.contract import ArgumentRules, Case, FakeAnswer, Tool
-from callscope.jsontext import dump_faithful
 from callscope.suites.load import SuiteToml
 from callscope.suites.shapes import camel
 
-__all__ = ["published_schemas", "write_schemas"]
+__all__ = ["published_schemas"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FORMAT = 1
@@ -41,16 +39,6 @@ def published_schemas() -> dict[str, dict[str, Any]]:
             {"type": "object", "additionalProperties": answers},
         ),
     }
-
-
-def write_schemas(folder: str | Path) -> list[Path]:
-    """Write the schemas into `folder`, and return the files. Raises OSError where that is not possible."""
-    written = []
-    for name, schema in published_schemas().items():
-        path = Path(folder) / name
-        path.write_bytes(dump_faithful(schema, indent=2) + b"\n")
-        written.append(path)
-    return written
 
 
 def _document(name: str, title: str, of: type, root: dict[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import jsonschema_rs
-from tests.capture.helpers import small_suite, stand_in_model
-from tests.stand_in import StandIn, by_rules
 
 import callscope
 from callscope.formats import all_schemas, write_all
+from tests.capture.helpers import small_suite, stand_in_model
+from tests.stand_in import StandIn, by_rules
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "schemas"
 

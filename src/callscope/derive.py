@@ -85,14 +85,14 @@ def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, flo
 
 
 def _measures(record: Record, readings: tuple[Reading, ...], prices: Mapping[str, float]) -> Measures:
-    usage = _total_usage(tuple(reading.usage for reading in readings))
     first = readings[0]
-    attempts = [exchange for one in record.rounds for exchange in one.exchanges]
+    outcomes = tuple(reading.outcome for reading in readings)
+    usage = first.usage if len(readings) == 1 else _total_usage(tuple(reading.usage for reading in readings))
     last = record.rounds[0].exchanges[-1] if record.rounds and record.rounds[0].exchanges else None
     return Measures(
-        outcome_hash=_joint(tuple(reading.outcome for reading in readings), outcome_hash),
-        text_hash=_joint(tuple(reading.outcome for reading in readings), text_hash),
-        attempts=len(attempts),
+        outcome_hash=_joint(outcomes, outcome_hash),
+        text_hash=_joint(outcomes, text_hash),
+        attempts=sum(len(one.exchanges) for one in record.rounds),
         latency=last.timing.total if last else None,
         queued=sum(exchange.timing.queued for exchange in record.rounds[0].exchanges) if last else None,
         first_byte=last.timing.first_byte if last else None,

@@ -139,9 +139,7 @@ def test_a_record_is_one_line_and_the_line_is_the_record(record: Record, frame: 
 @given(BODIES, BODIES, BODIES, st.booleans())
 @example(b"", b"", b"", True)
 @example(b"a", b"", b"a", False)
-def test_bodies_with_a_frame_and_without_come_back_whole(
-    before: bytes, prompt: bytes, after: bytes, fits: bool
-) -> None:
+def test_bodies_come_back_whole_with_a_frame_or_without(before: bytes, prompt: bytes, after: bytes, fits: bool) -> None:
     body = before + prompt + after if fits else prompt
     found = again(one(exchange(body, body)), Frame(before, after)).rounds[0].exchanges[0]
     assert (found.request, found.response) == (body, body)

@@ -1,4 +1,4 @@
-"""The plan: everything is fixed before the first call, the same question gives the same plan, and mistakes are named."""
+"""The plan: everything is fixed before the first call, the order is computed, and mistakes are named."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_cases_are_chosen_in_suite_order(choice: dict[str, Any], chosen: str) ->
 BAD_CHOICES = [
     ({"cases": ("order-1x",)}, "--case: no such case in suite s or t (found order-1x). Did you mean `order-1`?"),
     ({"cases": ("a", "zzz")}, "--case: no such case in suite s or t (found zzz)"),
-    ({"tags": ("t1", "t9")}, "--tag: no such tag in suite s or t (found t9). Did you mean `t2`?"),
+    ({"tags": ("t1", "t22")}, "--tag: no such tag in suite s or t (found t22). Did you mean `t2`?"),
     ({"limit": 0}, "--limit: must be at least 1 (found 0)"),
     ({"limit": -1}, "--limit: must be at least 1 (found -1)"),
     ({"cases": ("c",), "tags": ("t1",)}, "nothing to run: no case matches. Check --case, --tag and --limit"),
@@ -214,7 +214,7 @@ def test_a_choice_that_names_nothing_is_a_mistake_and_never_dropped(choice: dict
     suites = [suite(), suite("t", case("order-1"), case("c"))]
     with pytest.raises(InputError) as caught:
         plan_blocks(suites, [remote()], CONFIG, Choice(**choice))
-    assert str(caught.value) == said or str(caught.value).startswith(said)
+    assert str(caught.value).startswith(said)
 
 
 def test_a_case_of_one_of_two_suites_may_be_chosen() -> None:
@@ -308,7 +308,8 @@ def test_a_manifest_names_what_is_used_and_nothing_else() -> None:
     blocks = (Block("s", "auto", "two", ("a",), 1),)
     made = make_manifest(
         run_id="r", created_at="now", environment=environment, suites=suites, models=models, blocks=blocks,
-        config=RunConfig(models=(), concurrency=3, attempts=2, budgets=Budgets(calls=1)), facts={"two": {"sha256": "x"}},
+        config=RunConfig(models=(), concurrency=3, attempts=2, budgets=Budgets(calls=1)),
+        facts={"two": {"sha256": "x"}},
     )  # fmt: skip
     assert [(ref.name, ref.version, ref.kind, ref.cases, ref.files) for ref in made.suites] == [
         ("s", "1", "portable", 3, {"cases.jsonl": "0" * 64})
@@ -465,7 +466,6 @@ def test_what_stands_before_and_after_the_prompt_is_the_same_for_every_prompt(
 
 @pytest.mark.parametrize("prompt", ["\ud83d", "A\udfffB", '"\ud83d"'])
 def test_also_for_a_prompt_that_is_no_text(prompt: str) -> None:
-    """The frame may not fit then (such a body is written by another encoder), but it never claims what is not there."""
     asked = structs.replace(case("a", tools=()), prompt=prompt)
     frame = frame_of(OPENAI, remote(), suite(), asked, BLOCK, 0)
     body = OPENAI.build(request_for(remote(), suite(), asked, BLOCK, 0)).body

@@ -278,3 +278,12 @@ def test_an_alternative_of_the_same_tool_counts_as_its_name() -> None:
         "by": "expected",
         "result": "malformed",
     }
+
+
+def test_the_name_of_an_alternative_is_a_required_name_too() -> None:
+    either = ExpectedCall(
+        "lookup_order", equals(order_id="a"), (Alternative(equals(email="a@b.test"), "search_orders"),)
+    )
+    case = Case("c", "p", ExpectTools((either, ExpectedCall("get_shipping_quote", equals()))))
+    assert judge(case, calls(S, S)).selection == "no_call_when_expected"
+    assert judge(case, calls(S, call("fly"))).selection == "wrong_tool"

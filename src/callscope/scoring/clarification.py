@@ -2,10 +2,10 @@
 
 Not a judge of tone or of language; the case declares the words of its language, the rules look for them.
 
-A unit (`sentences`) *asks* when it holds a question mark of any script or a request form, unless it only waives
-("no postal code is needed") or offers ("anything else?"). A missing value is *asked for* when it is named in a unit
-that asks, or in one that says something is missing ("I don't have your postal code") while another unit asks. It is
-*mentioned* when it is named anywhere but in a unit that waives.
+A unit (`sentences`) *asks* when it holds a question mark of any script or a request form, unless it waives ("no postal
+code is needed") or offers ("anything else?"). A unit that waives is judged clause by clause. A missing value is *asked
+for* when it is named in a unit that asks, or in one that says something is missing ("I don't have your postal code")
+while another unit asks. It is *mentioned* when it is named anywhere but where it is waived.
 
 | the text                                     | clarification case             | rule                    |
 |----------------------------------------------|--------------------------------|-------------------------|
@@ -23,12 +23,12 @@ and underscores alike and a plural s allowed; in scripts written without spaces 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from callscope.scoring.phrases import Speech, speech
-from callscope.scoring.sentences import Unit, fold, units
+from callscope.scoring.sentences import Unit, clauses, fold, units
 
 __all__ = ["Asking", "asks", "clarifies", "names_in"]
 
@@ -54,7 +54,7 @@ class Asking(NamedTuple):
 def asks(text: str, locale: str) -> str | None:
     """The first unit of `text` that asks the user for something, folded; None where none clearly does."""
     spoken = speech(locale, text)
-    return next((unit.text[:_SHOWN] for unit in units(text) if _role(unit, spoken) == "asks"), None)
+    return next((unit.text[:_SHOWN] for unit, role in _roles(text, spoken) if role == "asks"), None)
 
 
 def clarifies(text: str, missing: Sequence[str], words: Mapping[str, tuple[str, ...]], locale: str) -> Asking:
@@ -64,8 +64,7 @@ def clarifies(text: str, missing: Sequence[str], words: Mapping[str, tuple[str, 
     asked: set[str] = set()
     awaited: set[str] = set()
     mentioned: set[str] = set()
-    for unit in units(text):
-        role = _role(unit, spoken)
+    for unit, role in _roles(text, spoken):
         if role == "waives":
             continue
         named = names_in(unit.text, missing, words)
@@ -91,13 +90,25 @@ def clarifies(text: str, missing: Sequence[str], words: Mapping[str, tuple[str, 
     return Asking("answered_instead_of_clarifying", "neither_asks_nor_names", evidence)
 
 
-def _role(unit: Unit, spoken: Speech) -> Literal["asks", "needs", "waives", "tells"]:
-    requested = spoken.request.search(unit.text) is not None
+_Role = Literal["asks", "needs", "waives", "tells"]
+
+
+def _roles(text: str, spoken: Speech) -> Iterator[tuple[Unit, _Role]]:
+    """Each unit with its role; one that waives is taken clause by clause: it may waive one thing and ask another."""
+    for unit in units(text):
+        role = _role(unit, spoken)
+        if role == "waives":
+            yield from ((clause, _role(clause, spoken)) for clause in clauses(unit))
+        else:
+            yield unit, role
+
+
+def _role(unit: Unit, spoken: Speech) -> _Role:
     if spoken.waive.search(unit.text):
-        return "tells" if requested and unit.question else "waives"
+        return "waives"
     if spoken.offer.search(unit.text):
         return "tells"
-    if requested or unit.question:
+    if unit.question or spoken.request.search(unit.text):
         return "asks"
     return "needs" if spoken.need.search(unit.text) else "tells"
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Unit", "fold", "units"]
+__all__ = ["Unit", "clauses", "fold", "units"]
 
 _URL = re.compile(r"https?://\S+|www\.\S+")
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "`": "'", "\u00a0": " ", "\u202f": " "})
@@ -19,6 +19,7 @@ _ABBREVIATION = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•·–—▪◦‣]|\d{1,2}[.)]|\(?[a-z][)])\s+")
 _END = re.compile(r"(?<=[.!?…])[\"'»)*_]*\s+|(?<=[。!?؟।])(?=[^\s\"'»」』)*_])|(?<=[؟።።፧।])\s+")
+_CLAUSE_END = re.compile(r"(?<=[,;:、،])|[–—]")
 _GREEK_END = re.compile(r"(?<=[.!;])\s+")
 _GREEK = re.compile("[\u0370-\u03ff]")
 _QUESTION = re.compile("[?؟¿՞፧⸮‽]")
@@ -44,6 +45,11 @@ def units(text: str) -> list[Unit]:
     """The units of a text in order. A list item, and a line after a colon, belongs to the sentence that opens it."""
     folded = _URL.sub(" ", fold(text[:MAX_CHARACTERS]))
     return [_unit(piece) for piece in _pieces(folded)]
+
+
+def clauses(unit: Unit) -> list[Unit]:
+    """A unit cut further at commas, semicolons, colons and dashes."""
+    return [_unit(piece) for piece in _CLAUSE_END.split(unit.text) if piece.strip()]
 
 
 def _unit(piece: str) -> Unit:

@@ -1,0 +1,152 @@
+"""Derive is a pure function of a record and a suite: the same from any order, total over whatever was recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callscope.contract import (
+    Exchange,
+    ProviderError,
+    Record,
+    Round,
+    Timing,
+    ToolResult,
+    TransportFault,
+    TrialKey,
+    Usage,
+)
+from callscope.derive import cost_of, derive, observed, read_record
+from tests.capture.helpers import small_suite
+from tests.stand_in import completion, stream_of
+
+SUITE = small_suite()
+CASE = SUITE.cases[0]
+RIGHT = [("lookup_order", '{"order_id":"ORD-100000"}')]
+
+
+def exchange(body: bytes = b"", **more: Any) -> Exchange:
+    settings = {
+        "attempt": 1,
+        "method": "POST",
+        "url": "http://127.0.0.1/v1",
+        "request_headers": (),
+        "request": b"{}",
+        "started_at": "2026-12-01T00:00:00.000Z",
+        "status": 200,
+        "response_headers": (),
+        "response": body,
+        "timing": Timing(queued=1.5, total=20.0, first_byte=12.0),
+    }
+    return Exchange(**{**settings, **more})
+
+
+def record(*rounds: Round, **more: Any) -> Record:
+    key = TrialKey("small", "auto", "m", CASE.id, 0)
+    settings = {"key": key, "api": "openai-chat", "stream": False, "started_at": "x", "rounds": rounds}
+    return Record(**{**settings, **more})
+
+
+def test_a_right_call_passes_with_its_measures() -> None:
+    derived = derive(
+        record(Round((exchange(completion(None, RIGHT)),))), CASE, SUITE, prices={"input": 2.0, "output": 10.0}
+    )
+    assert derived.verdict.passed is True
+    assert derived.measures.latency == 20.0
+    assert derived.measures.queued == 1.5
+    assert derived.measures.attempts == 1
+    assert derived.measures.cost == pytest.approx((100 * 2 + 20 * 10) / 1e6)
+    assert derived.measures.first_call is None
+
+
+def test_only_the_last_attempt_of_a_round_is_judged() -> None:
+    attempts = (exchange(b"busy", status=503), exchange(completion(None, RIGHT), attempt=2))
+    derived = derive(record(Round(attempts)), CASE, SUITE)
+    assert derived.verdict.passed is True
+    assert derived.measures.attempts == 2
+    assert derived.measures.queued == 3.0
+
+
+def test_the_first_call_of_a_stream_is_timed_by_the_chunk_that_completed_it() -> None:
+    parts = stream_of(None, RIGHT)
+    offsets, at = [], 0
+    for place, part in enumerate(parts):
+        offsets.append((at, float(place)))
+        at += len(part)
+    one = exchange(b"".join(parts), chunks=tuple(offsets))
+    derived = derive(record(Round((one,)), stream=True), CASE, SUITE)
+    assert derived.measures.first_call is not None
+    assert 0 < derived.measures.first_call < len(parts)
+    without = derive(record(Round((exchange(b"".join(parts)),)), stream=True), CASE, SUITE)
+    assert without.measures.first_call is None
+
+
+FAULT = TransportFault("timeout", "timeout_total", "late")
+NOT_OBSERVED = {
+    "transport fault": (record(Round((exchange(fault=FAULT),))), "timeout"),
+    "nothing recorded": (record(Round((exchange(status=None),))), "harness_error"),
+    "no attempt": (record(Round(())), "harness_error"),
+    "no round": (record(), "harness_error"),
+    "our own fault": (record(harness_error="ValueError: x"), "harness_error"),
+    "our own fault after a round": (
+        record(Round((exchange(completion(None, RIGHT)),)), harness_error="x"),
+        "harness_error",
+    ),
+    "a provider's error": (record(Round((exchange(b"{}", status=401),))), "authentication_error"),
+}
+
+
+@pytest.mark.parametrize(("one", "acceptance"), NOT_OBSERVED.values(), ids=NOT_OBSERVED.keys())
+def test_what_was_not_observed_is_neither_right_nor_wrong(one: Record, acceptance: str) -> None:
+    derived = derive(one, CASE, SUITE)
+    assert (derived.verdict.acceptance, derived.verdict.passed) == (acceptance, None)
+    assert not observed(one)
+
+
+def test_a_fault_of_ours_in_a_later_round_keeps_the_first_rounds_verdict_but_is_not_observed() -> None:
+    called = Round((exchange(completion(None, RIGHT)),), (ToolResult(0, "call_0", "lookup_order", {"ok": True}),))
+    one = record(called, Round((exchange(completion("done")),)), harness_error="x")
+    readings = read_record(one)
+    assert len(readings) == 3
+    assert isinstance(readings[-1].outcome, ProviderError)
+    assert not observed(one)
+    assert derive(one, CASE, SUITE).verdict.selection == "correct_tool"
+
+
+def test_a_conversation_adds_up_usage_and_hashes_all_rounds() -> None:
+    called = Round((exchange(completion(None, RIGHT)),), (ToolResult(0, "call_0", "lookup_order", {"ok": True}),))
+    one = derive(record(called, Round((exchange(completion("shipped")),))), CASE, SUITE)
+    other = derive(record(called, Round((exchange(completion("not shipped")),))), CASE, SUITE)
+    alone = derive(record(Round((exchange(completion(None, RIGHT)),))), CASE, SUITE)
+    assert one.measures.usage == Usage(input_tokens=200, output_tokens=40)
+    assert one.measures.text_hash != other.measures.text_hash
+    assert one.measures.outcome_hash != alone.measures.outcome_hash
+    assert one.verdict.recovery is not None
+    assert len(one.later_outcomes) == 1
+
+
+@given(body=st.binary(max_size=300), status=st.integers(100, 599), stream=st.booleans())
+def test_derive_is_total_over_recorded_bytes(body: bytes, status: int, stream: bool) -> None:
+    one = record(Round((exchange(body, status=status),)), stream=stream)
+    assert derive(one, CASE, SUITE) == derive(one, CASE, SUITE)
+
+
+@pytest.mark.parametrize(
+    ("usage", "prices", "cost"),
+    [
+        (Usage(1_000_000, 0), {"input": 3.0, "output": 5.0}, 3.0),
+        (Usage(0, 1_000_000), {"input": 3.0, "output": 5.0}, 5.0),
+        (Usage(1_000_000, 0, None, 400_000), {"input": 3.0, "output": 5.0, "cached_input": 1.0}, 2.2),
+        (Usage(1_000_000, 0, None, 400_000), {"input": 3.0, "output": 5.0}, 3.0),
+        (Usage(None, 10), {"input": 3.0, "output": 5.0}, None),
+        (Usage(10, None), {"input": 3.0, "output": 5.0}, None),
+        (Usage(10, 10), {"input": 3.0}, None),
+        (Usage(10, 10), {}, None),
+        (Usage(0, 0), {"input": 3.0, "output": 5.0}, 0.0),
+    ],
+)
+def test_cost_is_exact_or_unknown_never_guessed(usage: Usage, prices: dict[str, float], cost: float | None) -> None:
+    assert cost_of(usage, prices) == cost

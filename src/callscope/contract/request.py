@@ -73,12 +73,13 @@ class Transformation(Struct, frozen=True):
 
 class WireRequest(Struct, frozen=True):
     """A body ready to send. `path` is joined to the base URL; headers exclude credentials, which the transport
-    adds."""
+    adds. `auth` tells the adapter's `authorize` how, where it is not the format's usual way."""
 
     path: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
     transformations: tuple[Transformation, ...] = ()
+    auth: str | None = None
 
 
 class ModelEntry(Struct, frozen=True):

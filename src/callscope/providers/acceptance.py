@@ -72,6 +72,9 @@ def read_error(value: Any) -> ErrorBody:
     if isinstance(innererror, Mapping):
         words.append(innererror.get("code"))
     details = inner.get("details")
+    if isinstance(details, Mapping):  # Anthropic names the finer cause there
+        words.append(details.get("error_code"))
+        inner = {"error_code": details.get("error_code"), **inner}
     details = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
     words.extend(item.get("reason") for item in details)
     detail = inner.get("detail")
@@ -155,14 +158,14 @@ _QUOTA = _rule(
     "rate_limited",
     "quota",
     r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credits)",
-    r"exceeded your current quota|quota_exceeded|spend_limit|key limit exceeded",
+    r"exceeded your current quota|quota_exceeded|spend_limit|ramp_limit|key limit exceeded",
     r"billing|credit balance|payment required|out of credits|arrearage",
 )
 _FILTER = _rule(
     "provider_error",
     "content_filter",
     r"content_filter|content management policy|content_policy|responsibleaipolicy|data_inspection_failed",
-    r"requires moderation|input was flagged|flagged by|safety system",
+    r"requires moderation|(?:input|prompt) was flagged|flagged by|safety system|(?:bio|cyber)_policy|policy_violation",
 )
 _OVERLOADED = re.compile(
     r"overload|capacity|engine is currently|server[_ ]busy|too busy|loading model|is (?:currently )?loading"
@@ -172,7 +175,7 @@ _RULES = (
     _rule(
         "provider_error",
         "context_length",
-        r"context[_ ](?:length|window|size)|maximum context|prompt is too long|input (?:is )?too long",
+        r"context[_ ](?:length|window|size|limit)|maximum context|prompt is too long|input (?:is )?too long",
         r"string_above_max_length|max_tokens must be at least 1, got -|input token count|too many input tokens",
     ),
     _FILTER,
@@ -184,6 +187,7 @@ _RULES = (
     ),
     _QUOTA,
     _rule("rate_limited", "", r"rate[_ -]?limit|resource_exhausted|too many requests|throttl"),
+    _rule("schema_rejected", "", r"grammar compilation|compiled grammar"),  # "… timed out" is the schema's doing
     _rule("timeout", "", r"deadline_exceeded|timed? ?out\b"),
     _rule(
         "schema_rejected",
@@ -199,15 +203,15 @@ _RULES = (
         r"(?:not|n.t|un)[ -]?support\w*[^.]{0,80}tool[_ ]?choice|support the provided 'tool_choice'",
         r"tool[_ ]?choice[^.]{0,120}(?:not support|n.t support|unsupported|not available|incompatible)",
         r"tool[_ ]?choice[^.]{0,120}only (?:\W?auto|support)",
-        r"(?:forced|required) (?:tool|function)[ _](?:choice|call\w*) (?:is|are) not",
+        r"(?:forced|required) (?:tool|function)[ _](?:choice|call\w*) (?:is|are) not|tool_choice forces tool use",
     ),
     _rule(
         "schema_rejected",
         "",
         r"invalid_function_parameters|invalid schema for function|invalid_tools|unknown name|function_?declarations",
         r"input_schema|flavored json schema|schema conversion failed|unsupported (?:json )?schema",
-        r"too many states|too many (?:strict )?tools|available_tools_limit|tool_name_conflict",
-        r"grammar (?:is too large|compilation)|failed to parse grammar|schema (?:is )?too complex",
+        r"too many states|too many (?:strict )?tools|available_tools_limit|tool_name_conflict|tool names must be unique",
+        r"too many (?:optional|union)|failed to parse grammar|schema (?:is )?too complex",
         r"tools?[.\[]\d|\btools\.(?:function|\w*parameters)",
     ),
     _rule(
@@ -221,6 +225,7 @@ _RULES = (
         "unsupported_parameter",
         r"unsupported[_ ](?:parameter|value)|unknown_parameter|unrecognized request arg|deprecated for this model",
         r"extra_forbidden|extra inputs are not permitted|(?:not|n.t) support(?:ed)? (?:with|for|by) this model",
+        r"does not support effort|may only be set to",
     ),
 )
 _BY_STATUS: Mapping[int, ErrorCategory] = {

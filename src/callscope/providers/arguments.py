@@ -51,6 +51,8 @@ def read_argument_object(raw: Any) -> Arguments:
         return Arguments({}, None, ("null_arguments",))
     if raw is ABSENT:
         return Arguments({}, None, ("absent_arguments",))
+    if raw == "":
+        return Arguments({}, None, ("empty_arguments",))
     if isinstance(raw, str):
         return Arguments(None, Malformed("not_an_object", raw), ())
     return Arguments(None, Malformed("not_an_object", dump_faithful(raw).decode("utf-8")), ())

@@ -20,6 +20,7 @@ __all__ = [
     "Headers",
     "bearer",
     "encode_body",
+    "key_header",
     "lower_headers",
     "result_text",
     "results_in_order",
@@ -119,6 +120,11 @@ def lower_headers(headers: Headers) -> dict[str, str]:
 
 def bearer(key: str | None) -> tuple[tuple[str, str], ...]:
     """`Authorization: Bearer` for a key, nothing for None. Raises InputError on white space or control characters."""
+    return key_header("authorization", key, prefix="Bearer ")
+
+
+def key_header(name: str, key: str | None, *, prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """The key in the header `name`, nothing for None. Raises InputError on a key that no header can carry."""
     if key is None:
         return ()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
@@ -127,7 +133,7 @@ def bearer(key: str | None) -> tuple[tuple[str, str], ...]:
             field="api_key",
             hint="Look for a line break or a quotation mark in the variable it is read from.",
         )
-    return (("authorization", f"Bearer {key}"),)
+    return ((name, prefix + key),)
 
 
 def result_text(content: Any) -> str:

@@ -73,14 +73,21 @@ def read_limits(headers: Mapping[str, str], *, retryable: bool, retry_after_s: f
         retry_after_s=retry_after_s if wait is None else wait,
         retryable={"true": True, "false": False}.get(asked, retryable),
         remaining_requests=_count(_first(headers, "remaining-requests", "requests-remaining")),
-        remaining_tokens=_count(_first(headers, "remaining-tokens", "tokens-remaining")),
+        remaining_tokens=_count(
+            _first(headers, "remaining-tokens", "tokens-remaining", "input-tokens-remaining")
+        ),
         reset_requests_s=_wait(
             headers, "x-ratelimit-reset-requests", "anthropic-ratelimit-requests-reset", "ratelimit-reset"
         ),
-        reset_tokens_s=_wait(headers, "x-ratelimit-reset-tokens", "anthropic-ratelimit-tokens-reset"),
+        reset_tokens_s=_wait(
+            headers,
+            "x-ratelimit-reset-tokens",
+            "anthropic-ratelimit-tokens-reset",
+            "anthropic-ratelimit-input-tokens-reset",
+        ),
     )
 
 
-def _first(headers: Mapping[str, str], openai: str, anthropic: str) -> str | None:
-    found = headers.get(f"x-ratelimit-{openai}")
-    return headers.get(f"anthropic-ratelimit-{anthropic}") if found is None else found
+def _first(headers: Mapping[str, str], openai: str, *anthropic: str) -> str | None:
+    names = (f"x-ratelimit-{openai}", *(f"anthropic-ratelimit-{name}" for name in anthropic))
+    return next((headers[name] for name in names if name in headers), None)

@@ -1,7 +1,8 @@
 """One chat-completions response put together from its chunks: a whole message is a stream of one chunk.
 
-Gathers what was said and the fields an echo needs; decides nothing. For the formats whose bodies hold `choices`
-(OpenAI chat and its relatives, Mistral).
+Gathers what was said and the fields an echo needs; decides nothing. `add_chunk` reads bodies that hold `choices`
+(OpenAI chat and its relatives, Mistral); formats of another frame (Cohere, Ollama) hand over their messages with
+`add_message`.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ from typing import Any
 from callscope.contract import Usage
 from callscope.providers.calls import Calls, merge
 
-__all__ = ["Reply", "read_usage"]
+__all__ = ["Reply", "read_usage", "token_count"]
 
 # Texts that come in pieces; of other strings in a delta the last one stands (role, name, channel, …).
 _PIECEWISE = ("reasoning", "reasoning_content", "reasoning_text", "thinking")
-_OWN = frozenset({"content", "refusal", "tool_calls", "function_call", "reasoning_details", *_PIECEWISE})
+_PLAN = "tool_plan"  # Cohere's words before its calls
+_OWN = frozenset({"content", "refusal", "tool_calls", "function_call", "reasoning_details", _PLAN, *_PIECEWISE})
+_JOINED = frozenset({"text", "thinking"})
 
 
 class Reply:
     """What the chunks of one response add up to.
 
     `content` is the text, `parts` the content where it came as a list; `fields` holds every other field of the
-    message. `usage` is the last usage object, `error` the first object that held an error.
+    message. `usage` is the last usage object, `error` the first object that held an error. `ended` is whether a
+    response that need not name a finish word says that it is over; None where it says neither.
     """
 
     __slots__ = (
         "_deltas",
         "_texts",
+        "_thoughts",
         "calls",
         "error",
         "fields",
@@ -40,7 +45,7 @@ class Reply:
         "parts",
         "refusal",
         "usage",
-        "usage_last",
+        "ended",
     )
 
     def __init__(self) -> None:
@@ -54,9 +59,10 @@ class Reply:
         self.native_finish: str | None = None
         self.model: str | None = None
         self.usage: Mapping[str, Any] = {}
-        self.usage_last = False
+        self.ended: bool | None = None
         self.has_message = False
         self._texts: dict[str, list[str]] = {}
+        self._thoughts: list[str] = []
         self._deltas = False
 
     @property
@@ -66,9 +72,19 @@ class Reply:
         return None if pieces is None else "".join(pieces)
 
     @property
+    def plan(self) -> str:
+        """The words that came in a field of their own before the calls (Cohere)."""
+        return "".join(self._texts.get(_PLAN, ()))
+
+    @property
+    def said(self) -> str:
+        """All that was said: the plan, the content, or both on lines of their own; "" for nothing."""
+        return "\n".join(text for text in (self.plan, self.content) if text)
+
+    @property
     def reasoning(self) -> str:
-        """The reasoning that came in a field of its own."""
-        return "".join("".join(self._texts.get(name, ())) for name in _PIECEWISE)
+        """The reasoning that came in a field or in parts of its own."""
+        return "".join([*("".join(self._texts.get(name, ())) for name in _PIECEWISE), *self._thoughts])
 
     def texts(self) -> dict[str, str]:
         """Every piecewise text field of the message but its content, joined."""
@@ -88,7 +104,7 @@ class Reply:
             usage = chunk["x_groq"].get("usage")
         if isinstance(usage, dict):
             self.usage = usage
-            self.usage_last = choices == []
+            self.ended = True if choices == [] else None
         if isinstance(choices, list):
             for position, choice in enumerate(choices):
                 if isinstance(choice, dict):
@@ -105,16 +121,17 @@ class Reply:
         self.finish = _word(choice.get("finish_reason"), self.finish)
         self.native_finish = _word(choice.get("native_finish_reason"), self.native_finish)
         if isinstance(delta, dict):
-            self.has_message = self._deltas = True
-            self._add_message(delta, end, whole=False)
+            self._deltas = True
+            self.add_message(delta, end, whole=False)
         elif isinstance(message, dict) and not self._deltas:  # some repeat the whole message after its deltas
-            self.has_message = True
-            self._add_message(message, end, whole=True)
+            self.add_message(message, end, whole=True)
 
-    def _add_message(self, message: Mapping[str, Any], end: int | None, *, whole: bool) -> None:
+    def add_message(self, message: Mapping[str, Any], end: int | None, *, whole: bool) -> None:
+        """Add a message, `whole` or the piece of one that a stream's event brings."""
+        self.has_message = True
         for name, value in message.items():
             if name == "content":
-                self._add_content(value)
+                self._add_content(value, whole=whole)
             elif name == "tool_calls":
                 if whole:
                     self.calls.add_whole(value, end)
@@ -125,29 +142,68 @@ class Reply:
             elif name == "refusal":
                 if isinstance(value, str):
                     self.refusal.append(value)
-            elif name in _PIECEWISE and isinstance(value, str):
+            elif (name in _PIECEWISE or name == _PLAN) and isinstance(value, str):
                 self._texts.setdefault(name, []).append(value)
             elif name == "reasoning_details" and isinstance(value, list):
                 _merge_details(self.fields.setdefault(name, []), value)
             elif value is not None and name not in _OWN:
                 merge(self.fields, {name: value})
 
-    def _add_content(self, content: Any) -> None:
+    def _add_content(self, content: Any, *, whole: bool) -> None:
         if isinstance(content, str):
+            if content and self.parts:  # Mistral streams its thinking as parts and then its words as strings
+                _join(self.parts, [{"type": "text", "text": content}])
             self._texts.setdefault("content", []).append(content)
+        elif isinstance(content, dict):
+            self._add_content([content], whole=whole)
         elif isinstance(content, list):
-            self.parts.extend(content)
+            if self.content and not self.parts:
+                self.parts.append({"type": "text", "text": self.content})
             for part in content:
-                if isinstance(part, str):
-                    self._texts.setdefault("content", []).append(part)
-                elif isinstance(part, dict) and isinstance(part.get("text"), str):
-                    self._texts.setdefault("content", []).append(part["text"])
-                elif isinstance(part, dict) and isinstance(part.get("refusal"), str):
-                    self.refusal.append(part["refusal"])
+                self._read_part(part)
+            if whole:
+                self.parts.extend(content)
+            else:
+                _join(self.parts, content)
+
+    def _read_part(self, part: Any) -> None:
+        if isinstance(part, str):
+            self._texts.setdefault("content", []).append(part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            self._texts.setdefault("content", []).append(part["text"])
+        elif isinstance(part, dict) and isinstance(part.get("refusal"), str):
+            self.refusal.append(part["refusal"])
+        elif isinstance(part, dict) and "thinking" in part:
+            thoughts = part["thinking"] if isinstance(part["thinking"], list) else [part["thinking"]]
+            texts = [thought.get("text") if isinstance(thought, dict) else thought for thought in thoughts]
+            self._thoughts.extend(text for text in texts if isinstance(text, str))
 
 
 def _word(value: Any, before: str | None) -> str | None:
     return (value or before or "") if isinstance(value, str) else before
+
+
+def _join(into: list[Any], pieces: list[Any]) -> None:
+    """Content parts of a stream: pieces of one text or thought become one part; a piece without type goes on with the
+    last part."""
+    for piece in pieces:
+        last = into[-1] if into else None
+        if not (
+            isinstance(piece, dict)
+            and isinstance(last, dict)
+            and last.get("type") in _JOINED
+            and piece.get("type", last["type"]) == last["type"]
+        ):
+            into.append(piece)
+            continue
+        for name, value in piece.items():
+            before = last.get(name)
+            if name in _JOINED and isinstance(value, str) and isinstance(before, str):
+                last[name] = before + value
+            elif isinstance(value, list) and isinstance(before, list):
+                _join(before, value)
+            else:
+                last[name] = value
 
 
 def _merge_details(into: list[Any], pieces: list[Any]) -> None:
@@ -175,17 +231,18 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     prompt = prompt if isinstance(prompt, dict) else {}
     completion = completion if isinstance(completion, dict) else {}
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(completion.get("reasoning_tokens"), usage.get("reasoning_tokens")),
-        cached_input_tokens=_count(
+        input_tokens=token_count(usage.get("prompt_tokens")),
+        output_tokens=token_count(usage.get("completion_tokens")),
+        reasoning_tokens=token_count(completion.get("reasoning_tokens"), usage.get("reasoning_tokens")),
+        cached_input_tokens=token_count(
             prompt.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens")
         ),
-        cache_write_tokens=_count(prompt.get("cache_write_tokens"), usage.get("cache_creation_input_tokens")),
+        cache_write_tokens=token_count(prompt.get("cache_write_tokens"), usage.get("cache_creation_input_tokens")),
     )
 
 
-def _count(*values: Any) -> int | None:
+def token_count(*values: Any) -> int | None:
+    """The first of the values that is a count, as an integer (Cohere counts in floats); None where none is."""
     for value in values:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53:
             return int(value)

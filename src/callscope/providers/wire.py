@@ -15,7 +15,7 @@ from callscope.jsontext import MAX_DEPTH, JsonFault, parse_json
 from callscope.providers.base import Headers, lower_headers
 from callscope.providers.sse import looks_like_events, read_events
 
-__all__ = ["MAX_DECODED", "Chunk", "Document", "decode_body", "load", "load_faithful", "read_document"]
+__all__ = ["MAX_DECODED", "Chunk", "Document", "decode_body", "load", "load_faithful", "read_document", "read_lines"]
 
 MAX_DECODED = 64 * 2**20
 """Bytes a compressed body may grow to; what lies beyond is dropped and flagged `broken_encoding`."""
@@ -150,6 +150,36 @@ def read_document(body: bytes, *, faithful: bool = False) -> Document:
         return Document((), fault="truncated_body" if cut else "not_json")
     own = frozenset(flags) & {"invalid_utf8"}
     return Document((Chunk(value, len(body)),), flags=own, json_flags=frozenset(flags) - own)
+
+
+def read_lines(body: bytes, *, faithful: bool = False) -> Document:
+    """Read a body that is one JSON value or a stream of one on each line (Ollama); an event stream is read as such.
+
+    `fault` is stream_cut where the last line is torn, unreadable_chunk where another one is.
+    """
+    if body.count(b"\n") == 0 or not body.lstrip().startswith(b"{"):
+        return read_document(body, faithful=faithful)
+    chunks: list[Chunk] = []
+    json_flags: set[str] = set()
+    fault = None
+    end = 0
+    for line in body.splitlines(keepends=True):
+        end += len(line)
+        text = line.strip()
+        if not text:
+            continue
+        fault = "unreadable_chunk" if fault else None
+        try:
+            value, found = (load_faithful if faithful else load)(text)
+        except JsonFault:
+            if not chunks:  # one value over several lines, or none
+                return read_document(body, faithful=faithful)
+            fault = fault or "stream_cut"
+            continue
+        json_flags.update(found)
+        chunks.append(Chunk(value, end))
+    own = frozenset(json_flags & {"invalid_utf8"})
+    return Document(tuple(chunks), len(chunks) > 1 or fault is not None, False, fault, own, frozenset(json_flags) - own)
 
 
 def _read_stream(body: bytes, *, faithful: bool) -> Document:

@@ -11,7 +11,7 @@ COMPILE  = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
            --generate-hashes --no-emit-index-url --no-header --quiet $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit soak bench lint format format-check types imports schemas docs lock clean env-run env-dev system
+.PHONY: help run test unit soak bench lint format format-check types imports schemas provider-docs docs lock clean env-run env-dev system
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ imports: env-dev ## imports point one way
 
 schemas: env-dev ## write the published JSON Schemas again, into docs/schemas
 	$(BIN)/python -c "from callscope.formats import write_all; write_all('docs/schemas')"
+
+provider-docs: env-dev ## write the tables of docs/providers again, from the catalogue
+	$(BIN)/python scripts/provider_docs.py
 
 docs: env-dev ## the documentation as a site, in site/
 	$(BIN)/zensical build --clean --strict

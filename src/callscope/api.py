@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import structs
 
 from callscope.capture.attempts import Policy
-from callscope.capture.config import ModelConfig, RunConfig
-from callscope.capture.environment import read_environment
+from callscope.capture.config import ModelConfig, RunConfig, check_config
+from callscope.capture.environment import read_environment, say_ignored
 from callscope.capture.folder import RunFolder
 from callscope.capture.keys import Keyring
 from callscope.capture.plan import (
@@ -26,9 +26,10 @@ from callscope.capture.plan import (
     plan_blocks,
     resolve_models,
 )
+from callscope.capture.proxies import Proxies
 from callscope.capture.runner import Endpoints, Progress, RemoteEndpoints, capture
 from callscope.capture.transport import AiohttpTransport, Transport
-from callscope.contract import Block, Manifest, Outcome, Suite
+from callscope.contract import Block, Budgets, Manifest, Outcome, Suite
 from callscope.errors import InputError, RunFolderError
 from callscope.providers import get_adapter
 from callscope.runs import Run, open_run
@@ -132,11 +133,12 @@ def prepare(
         Keyring(models, os.environ)
     except InputError as error:
         raise error.at(file=file) from None
-    now = datetime.now(UTC)
+    now, environment = datetime.now(UTC), read_environment()
+    say_ignored(environment)
     return make_manifest(
         run_id=now.strftime("%Y-%m-%dT%H-%M-%SZ"),
         created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        environment=read_environment(),
+        environment=environment,
         suites=suites,
         models=models,
         blocks=blocks if blocks is not None else plan_blocks(suites, models, config, choice),
@@ -173,6 +175,7 @@ def _folder(manifest: Manifest, suites: Sequence[Suite], out: Path) -> RunFolder
             budgets=manifest.budgets,
             concurrency=manifest.concurrency,
             attempts=manifest.attempts,
+            pacing=manifest.pacing,
             status="running",
         )
         return folder
@@ -195,15 +198,17 @@ async def run_manifest(
 ) -> Run:
     """Carry out a prepared manifest: capture, then the same derive that a replay calls, then summary and report."""
     entries = [ref.entry for ref in manifest.models]
-    keyring = Keyring(entries, os.environ)
+    proxies = Proxies.read(os.environ)
+    for address in {entry.base_url for entry in entries if entry.base_url}:
+        proxies.for_url(address)  # a proxy that cannot be used is refused here, before any call
+    keyring = Keyring(entries, os.environ, proxies.secrets)
     used = [suite for suite in suites if any(ref.name == suite.name for ref in manifest.suites)]
     async with AsyncExitStack() as stack:
         if endpoints is None:
             endpoints, manifest = await _endpoints(stack, manifest, keyring)
         folder = _folder(manifest, used, out)
         if transport is None:
-            proxied = any(name.upper().endswith("_PROXY") for name in manifest.environment)
-            transport = await stack.enter_async_context(AiohttpTransport(trust_env=proxied))
+            transport = await stack.enter_async_context(AiohttpTransport(proxies=proxies))
         await capture(
             folder,
             endpoints=endpoints,
@@ -238,25 +243,132 @@ async def arun(
     cases: Sequence[str] = (),
     tags: Sequence[str] = (),
     limit: int | None = None,
+    repeats: int = 5,
+    temperature: float | None = 0.0,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+    timeout_ms: int = 30_000,
+    connect_timeout_ms: int | None = None,
+    first_byte_timeout_ms: int | None = None,
+    concurrency: int = 1,
+    attempts: int = 4,
+    tool_choice: Literal["auto", "required", "none"] = "auto",
+    parallel: bool | None = None,
+    strict: bool | None = None,
+    budgets: Budgets | Mapping[str, float] | None = None,
+    dataset_version: str | None = None,
+    name: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    **settings: Any,
 ) -> Run:
-    """Run one or more suites against models: "provider/model", or the fields of a configuration's model entry.
+    """Run one or more suites against models. `run` is the same from code that is not async, and explains each argument.
 
-    `settings` are the fields of a configuration: repeats, temperature, timeout_ms, concurrency, tool_choice, seed,
-    max_tokens, budgets, … Raises InputError for anything that cannot be run as asked.
+    Raises InputError for anything that cannot be run as asked.
     """
     suites = _suites(suite)
+    settings = {
+        "repeats": repeats,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "seed": seed,
+        "timeout_ms": timeout_ms,
+        "connect_timeout_ms": connect_timeout_ms,
+        "first_byte_timeout_ms": first_byte_timeout_ms,
+        "concurrency": concurrency,
+        "attempts": attempts,
+        "tool_choice": tool_choice,
+        "parallel": parallel,
+        "strict": strict,
+        "dataset_version": dataset_version,
+        "name": name,
+    }
+    bounds = budgets if isinstance(budgets, Budgets) else dict(budgets or {})
     try:
-        config = msgspec.convert({"models": (), **settings}, RunConfig)
+        config = msgspec.convert({"models": (), "budgets": bounds, **settings}, RunConfig)
     except msgspec.ValidationError as error:
         raise InputError(str(error), field="settings") from None
     config = structs.replace(config, models=model_configs(models))
+    check_config(config)
     manifest = prepare(suites, config, choice=Choice(cases=tuple(cases), tags=tuple(tags), limit=limit))
     target = choose_folder(manifest, None if out is None else Path(out))
     return await run_manifest(manifest, suites, out=target, on_progress=on_progress)
 
 
-def run(suite: Suites, *, models: Models, **settings: Any) -> Run:
-    """`arun`, from code that is not async. See `arun` for the arguments."""
-    return asyncio.run(arun(suite, models=models, **settings))
+def run(
+    suite: Suites,
+    *,
+    models: Models,
+    out: str | Path | None = None,
+    cases: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    limit: int | None = None,
+    repeats: int = 5,
+    temperature: float | None = 0.0,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+    timeout_ms: int = 30_000,
+    connect_timeout_ms: int | None = None,
+    first_byte_timeout_ms: int | None = None,
+    concurrency: int = 1,
+    attempts: int = 4,
+    tool_choice: Literal["auto", "required", "none"] = "auto",
+    parallel: bool | None = None,
+    strict: bool | None = None,
+    budgets: Budgets | Mapping[str, float] | None = None,
+    dataset_version: str | None = None,
+    name: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Run one or more suites against models: capture, derive, summary, report. `await arun(...)` is the async form.
+
+    Args:
+        suite: a suite, the name of a bundled one, a suite folder, or several of these.
+        models: "provider/model" texts, or tables with the fields of a configuration's model entry.
+        out: the run folder; default a new one under `results/`. One that holds the same run is gone on with.
+        cases: only the cases of these ids.
+        tags: only cases with any of these tags.
+        limit: at most this many cases of each suite, the first ones.
+        repeats: how often each case is put to each model.
+        temperature: sent as given; None leaves it to the provider.
+        max_tokens: bound on a reply; None leaves it to the provider.
+        seed: sent where the wire format has one.
+        timeout_ms: milliseconds for each attempt, whole.
+        connect_timeout_ms: milliseconds until an attempt is connected; None: `timeout_ms` alone bounds it.
+        first_byte_timeout_ms: milliseconds until an attempt's first byte; None: `timeout_ms` alone bounds it.
+        concurrency: how many trials are held at once.
+        attempts: how often one call is sent at most, where the provider asks for patience or the connection breaks.
+        tool_choice: `auto`, `required` or `none`; names the experiment. Experiments are never merged.
+        parallel: whether several calls in one response are allowed; None leaves it to the provider.
+        strict: whether the provider's strict schema mode is asked for; None leaves it to the provider.
+        budgets: bounds on `calls`, `tokens`, `money` after which the run stops cleanly; without them it is unbounded.
+        dataset_version: the version of suites whose files state none.
+        name: a name for the run.
+        on_progress: called after every trial.
+
+    Returns the run, whatever the models answered. Raises InputError for anything that cannot be run as asked.
+    """
+    return asyncio.run(
+        arun(
+            suite,
+            models=models,
+            out=out,
+            cases=cases,
+            tags=tags,
+            limit=limit,
+            repeats=repeats,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            seed=seed,
+            timeout_ms=timeout_ms,
+            connect_timeout_ms=connect_timeout_ms,
+            first_byte_timeout_ms=first_byte_timeout_ms,
+            concurrency=concurrency,
+            attempts=attempts,
+            tool_choice=tool_choice,
+            parallel=parallel,
+            strict=strict,
+            budgets=budgets,
+            dataset_version=dataset_version,
+            name=name,
+            on_progress=on_progress,
+        )
+    )

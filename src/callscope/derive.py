@@ -18,15 +18,19 @@ from callscope.contract import (
     ProviderError,
     Reading,
     Record,
+    Repaired,
     Round,
     Suite,
+    Tool,
     TransportFault,
     Usage,
+    Verdict,
     offered_tools,
 )
 from callscope.providers import Adapter, get_adapter
 from callscope.recovery import recovery_verdict
 from callscope.scoring import evaluate, outcome_hash, text_hash
+from callscope.scoring.repair import repair
 
 __all__ = ["cost_of", "derive", "observed", "read_exchange", "read_record"]
 
@@ -72,7 +76,8 @@ def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, flo
     """
     readings = read_record(record)
     first, later = readings[0], tuple(reading.outcome for reading in readings[1:])
-    recovery = recovery_verdict(record, [reading.outcome for reading in readings], offered_tools(case, suite.tools))
+    offered = offered_tools(case, suite.tools)
+    recovery = recovery_verdict(record, [reading.outcome for reading in readings], offered)
     verdict = evaluate(case, suite.tools, first.outcome, key=record.key, recovery=recovery)
     return Derived(
         verdict=verdict,
@@ -81,6 +86,32 @@ def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, flo
         transformations=record.transformations,
         notes=record.notes,
         later_outcomes=later,
+        repaired=None if _as_good_as_it_gets(verdict) else _repaired(case, suite, first.outcome, offered),
+    )
+
+
+def _as_good_as_it_gets(verdict: Verdict) -> bool:
+    """Whether the structure stage has already said that every call keeps its schema: then no repair applies."""
+    return verdict.structure == "valid" and all(
+        seen["rule"] == "schema_kept" for seen in verdict.evidence["structure"]["calls"]
+    )
+
+
+def _repaired(case: Case, suite: Suite, outcome: Outcome, offered: tuple[Tool, ...]) -> Repaired | None:
+    """The repair track of a first round; nothing of it comes into the verdict."""
+    repairs = repair(outcome, offered)
+    if repairs is None:
+        return None
+    judged = evaluate(case, suite.tools, repairs.outcome)
+    return Repaired(
+        repairs.steps,
+        repairs.outcome,
+        judged.selection,
+        judged.structure,
+        judged.semantics,
+        judged.attribution,
+        judged.violations,
+        judged.passed,
     )
 
 
@@ -101,6 +132,7 @@ def _measures(record: Record, readings: tuple[Reading, ...], prices: Mapping[str
         cost=cost_of(usage, prices),
         reported_model=next((reading.model for reading in readings if reading.model), None),
         finish=first.finish,
+        rounds=sum(bool(one.exchanges) for one in record.rounds),
     )
 
 

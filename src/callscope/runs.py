@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from callscope.capture.folder import REPORT, SUMMARY, VERDICTS, RunFolder, write_atomically
 from callscope.capture.verdicts import decode_derived, derive_folder, encode_derived, read_derived, write_verdicts
-from callscope.contract import Derived, Manifest, Record, Suite, TrialKey
+from callscope.contract import Derived, Manifest, Record, Suite, TrialKey, trial_count
 from callscope.errors import EnvironmentProblem, RunFolderError
-from callscope.reports import render_html, summarise, summary_bytes, to_rows
+from callscope.reports import render_html, short_rows, summarise, summary_bytes, to_rows
 from callscope.suites import load_suite_bytes
 
 __all__ = ["Check", "Run", "Summary", "open_run"]
@@ -32,18 +32,24 @@ class Summary:
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One flat row a (suite, experiment, model), counts beside every rate."""
-        return to_rows(self.data)
+    def __repr__(self) -> str:
+        run, trials = self.data["run"], self.data["trials"]
+        states = ", ".join(f"{trials[name]} {name}" for name in ("passed", "failed", "undecided"))
+        of = f"{len(self.data['groups'])} groups, {trials['observed']} of {trials['planned']} trials observed"
+        return f"<callscope.Summary of {run['run_id']!r}: {of}; {states}>"
 
-    def to_frame(self) -> Any:
-        """The rows as a pandas DataFrame, or a polars one where only polars is installed.
+    def rows(self, *, full: bool = False) -> list[dict[str, Any]]:
+        """One flat row a (suite, experiment, model): counts and the main rates; with `full` everything there is."""
+        return to_rows(self.data) if full else short_rows(self.data)
+
+    def to_frame(self, *, full: bool = False) -> Any:
+        """The rows as a pandas DataFrame, or a polars one where only polars is installed; `full` as for `rows`.
 
         Raises EnvironmentProblem where neither is.
         """
         for library in ("pandas", "polars"):
             if importlib.util.find_spec(library) is not None:
-                return importlib.import_module(library).DataFrame(self.rows())
+                return importlib.import_module(library).DataFrame(self.rows(full=full))
         raise EnvironmentProblem("a data frame needs pandas or polars", hint="pip install 'callscope[frame]'")
 
     def to_bytes(self) -> bytes:
@@ -52,10 +58,11 @@ class Summary:
 
 
 class Check(NamedTuple):
-    """What `replay --check` found: the names of derived files that differ from what the bytes say now."""
+    """What `replay --check` found: the derived files that differ from what the bytes say now, and those not there."""
 
     trials: int
     differing: tuple[str, ...]
+    missing: tuple[str, ...]
     verdicts_sha256: str
     summary_sha256: str
 
@@ -73,6 +80,14 @@ class Run:
 
     def __init__(self, path: Path, manifest: Manifest, suites: Mapping[str, Suite], folder: RunFolder | None) -> None:
         self.path, self.manifest, self.suites, self._folder = path, manifest, suites, folder
+
+    def __repr__(self) -> str:
+        models = ", ".join(ref.entry.label for ref in self.manifest.models)
+        planned = trial_count(self.manifest.plan)
+        return (
+            f"<callscope.Run {str(self.path)!r}: {self.manifest.status}, {planned} trials planned of"
+            f" {', '.join(self.suites)} on {models}>"
+        )
 
     @property
     def folder(self) -> RunFolder:
@@ -126,8 +141,10 @@ class Run:
             VERDICTS: digest.hexdigest(),
             SUMMARY: hashlib.sha256(summary).hexdigest(),
         }
-        differing = tuple(name for name, wanted in found.items() if _file_hash(self.path / name) != wanted)
-        return Check(count, differing, found[VERDICTS], found[SUMMARY])
+        there = {name: _file_hash(self.path / name) for name in found}
+        differing = tuple(name for name, wanted in found.items() if there[name] not in {None, wanted})
+        missing = tuple(name for name, digest in there.items() if digest is None)
+        return Check(count, differing, missing, found[VERDICTS], found[SUMMARY])
 
     def write_replayed(self, file: Path) -> int:
         """Derive again and write one self-contained file that `open_run` reads; returns the number of records."""

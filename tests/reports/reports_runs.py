@@ -331,3 +331,8 @@ def record(key: TrialKey, response: bytes = b'{"error": "\x1b[31m"}') -> Record:
     request, url = b'{"model": "m"}', "https://api.example.test/v1/chat"
     exchange = Exchange(1, "POST", url, (), request, "t", 200, (), response, Timing())
     return Record(key, "openai-chat", False, "t", (Round((exchange,)),))
+
+
+def key_of(case_id: str, repeat: int = 0) -> TrialKey:
+    """A trial of the model `m` on the suite `support`."""
+    return TrialKey("support", "auto", "m", case_id, repeat)

@@ -23,10 +23,12 @@ from callscope.contract import (
     TransportFault,
     TrialKey,
 )
+from callscope.errors import InputError
 from callscope.reports import failures, inspect_text
 from callscope.reports.blame import Agreement, hints
-from callscope.reports.evidence import evidence, expected_text, outcome_text, raw_text
+from callscope.reports.evidence import evidence, expected_text, outcome_text
 from callscope.reports.inspect import agreements, categories
+from callscope.reports.rawtext import raw_text
 
 KEY = TrialKey("s", "e", "m", "c", 0)
 
@@ -88,6 +90,9 @@ def test_the_limit_bounds_examples_and_never_counts(run: Run) -> None:
         {"category": "attribution"},
         {"category": "attribution.parameter_error"},
         {"category": "selection.wrong_tool"},
+        {"category": "wrong_tool"},
+        {"category": "parameter_error"},
+        {"category": "timeout"},
     ],
 )
 def test_choices_narrow_what_is_found(run: Run, choice: dict[str, str]) -> None:
@@ -95,7 +100,7 @@ def test_choices_narrow_what_is_found(run: Run, choice: dict[str, str]) -> None:
     assert groups
     for group in groups:
         if "category" in choice:
-            assert group.category.startswith(choice["category"])
+            assert f".{choice['category']}." in f".{group.category}."
         for failure in group.examples:
             v = failure.derived.verdict
             facts = {"suite": v.suite, "experiment": v.experiment, "model": v.model, "case": v.case_id}
@@ -103,7 +108,8 @@ def test_choices_narrow_what_is_found(run: Run, choice: dict[str, str]) -> None:
 
 
 def test_a_category_is_matched_by_whole_words(run: Run) -> None:
-    assert failures(run, category="select") == ()
+    with pytest.raises(InputError, match="no such category"):
+        failures(run, category="select")
     assert inspect_text(()) == "No failures.\n"
 
 
@@ -198,4 +204,4 @@ def test_raw_text_shows_faults_and_harness_errors() -> None:
     assert "fault timeout_total: \\x1b[31mred" in text
     assert "no response" in text
     assert "harness error: Trace" in text
-    assert "more bytes" in text
+    assert "more characters, see --full" in text

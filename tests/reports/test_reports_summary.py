@@ -180,7 +180,8 @@ def test_coverage_loss_is_no_wrong_answer_and_keeps_its_finer_cause() -> None:
     rows = [loss(key(case.id, 0), "rate_limited", "429", "quota"), loss(key(case.id, 1), "timeout", "timeout_total")]
     summary = summarise(small_run(rows, cases=(case,)))
     group = summary["groups"][0]
-    assert group["coverage"]["accepted"]["n"] == 3
+    assert group["coverage"]["accepted"]["n"] == 2
+    assert group["trials"]["not_run"] == 1
     assert group["coverage"]["accepted"]["k"] == group["rates"]["passed"]["n"] == group["trials"]["failed"] == 0
     assert group["coverage"]["causes"] == [
         {"category": "rate_limited", "cause": "quota", "trials": 1},

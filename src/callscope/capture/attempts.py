@@ -7,38 +7,35 @@ retried here (it would multiply a hanging provider's cost); like all coverage lo
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any, cast
 
-import stamina
+import msgspec
 from msgspec import Struct, structs
 
+from callscope.capture.pacing import Lane, Turnstile
 from callscope.capture.redact import Redactor
-from callscope.capture.transport import Answer, Transport
+from callscope.capture.transport import Answer, Timeouts, Transport
 from callscope.contract import Exchange, ProviderError, Reading, TransportFault, WireRequest
 from callscope.derive import read_exchange
-from callscope.providers import Adapter, decode_body
+from callscope.providers import Adapter, Signer, decode_body
 
 __all__ = ["Policy", "now_text", "send_with_retries", "wait_before_next"]
 
 
+_ENCODER = msgspec.json.Encoder()
+
+
 class Policy(Struct, frozen=True):
-    """`attempts` in all; waits double from `first_wait` seconds to `longest_wait`; with no Retry-After the four default
-    attempts    wait at most about 8 s together. A Retry-After beyond `patience` seconds ends the attempts."""
+    """`attempts` in all; waits double from `first_wait` seconds to `longest_wait`, so that with no Retry-After the
+    four default attempts wait at most about 8 s together. A Retry-After beyond `patience` seconds ends the attempts."""
 
     attempts: int = 4
     first_wait: float = 0.5
     longest_wait: float = 4.0
     jitter: float = 0.5
     patience: float = 60.0
-
-
-class _TryAgainError(Exception):
-    """Carries the wait, in seconds, through stamina's backoff hook."""
-
-    def __init__(self, wait: float) -> None:
-        super().__init__(wait)
-        self.wait = wait
 
 
 def now_text() -> str:
@@ -65,35 +62,52 @@ async def send_with_retries(
     key: str | None,
     redactor: Redactor,
     stream: bool,
-    timeout: float,
+    timeouts: Timeouts,
+    lane: Lane,
+    turnstile: Turnstile | None = None,
     queued_ms: float = 0.0,
     policy: Policy | None = None,
     on_attempt: Callable[[Exchange, Reading], Awaitable[None]] | None = None,
 ) -> tuple[tuple[Exchange, ...], Reading]:
-    """Every attempt made, in order, and the reading of the last. `timeout` in seconds is per attempt."""
+    """Every attempt made, in order, and the reading of the last. `timeouts` are per attempt.
+
+    Each attempt waits its turn in `lane`; what it waited there and for its retry is its `queued`, apart from latency.
+    """
     policy = policy or Policy()
     made: list[Exchange] = []
-    headers = (*wire.headers, *adapter.authorize(wire, key))
-    reading: Reading | None = None
-    retries = stamina.retry_context(on=_backoff, attempts=policy.attempts, timeout=None)
-    async for attempt in retries:
-        with attempt:
-            started_at, queued_ms = now_text(), queued_ms if not made else 0.0
-            answer = await transport.send("POST", url, headers, wire.body, timeout=timeout, stream=stream)
-            exchange = _exchange(len(made) + 1, url, headers, wire.body, started_at, queued_ms, answer, redactor)
-            reading = read_exchange(adapter, exchange, stream=stream)
-            made.append(exchange)
-            if on_attempt is not None:
-                await on_attempt(exchange, reading)
-            wait = wait_before_next(reading, len(made), policy, random.random)
-            if wait is not None:
-                raise _TryAgainError(wait)
-    assert reading is not None
-    return tuple(made), reading
+    wait = 0.0
+    while True:
+        waiting_since = lane.clock()
+        if made:
+            await lane.sleep(wait)
+        taken = await lane.enter(len(wire.body))
+        try:
+            queued_ms += (lane.clock() - waiting_since) * 1000
+            started_at = now_text()
+            headers = (*wire.headers, *_credentials(adapter, wire, key, url, started_at))
+            answer = await transport.send("POST", url, headers, wire.body, timeouts=timeouts, stream=stream)
+        finally:
+            lane.leave()
+        if turnstile is not None:
+            await turnstile.enter()
+        exchange = _exchange(len(made) + 1, url, headers, wire.body, started_at, queued_ms, answer, redactor)
+        exchange, reading = _read_sealed(adapter, exchange, redactor, stream=stream)
+        lane.heed(taken, reading)
+        made.append(exchange)
+        if on_attempt is not None:
+            await on_attempt(exchange, reading)
+        following = wait_before_next(reading, len(made), policy, random.random)
+        if following is None:
+            return tuple(made), reading
+        wait, queued_ms = following, 0.0
 
 
-def _backoff(error: Exception) -> bool | float:
-    return error.wait if isinstance(error, _TryAgainError) else False
+def _credentials(
+    adapter: Adapter, wire: WireRequest, key: str | None, url: str, at: str
+) -> tuple[tuple[str, str], ...]:
+    """The credential headers of one attempt: a signature holds for one address and moment only."""
+    signer = cast("Signer", adapter) if hasattr(adapter, "sign") else None  # isinstance of a protocol costs 60 µs
+    return adapter.authorize(wire, key) if signer is None else signer.sign(wire, key, url=url, at=at)
 
 
 def _exchange(
@@ -128,6 +142,60 @@ def _exchange(
     )
 
 
+def _read_sealed(adapter: Adapter, exchange: Exchange, redactor: Redactor, *, stream: bool) -> tuple[Exchange, Reading]:
+    """The exchange and its reading, neither holding a secret.
+
+    Bytes may hide one that shows only once they are read: cut into the deltas of a stream, or in escapes. Then its
+    pieces are masked; where that does not help, the body whole, which loses the trial and not the secret.
+    """
+    reading = read_exchange(adapter, exchange, stream=stream)
+    if not redactor or not _shows(reading, redactor):
+        return exchange, reading
+    decoded, _ = decode_body(exchange.response_headers, exchange.response)
+    for body, masks in (redactor.mask_scattered(decoded), (b"*" * len(decoded), 1)):
+        sealed = structs.replace(
+            exchange,
+            response=body,
+            response_headers=_plain_headers(exchange.response_headers, decoded == exchange.response),
+            redactions=exchange.redactions + masks,
+        )
+        reading = read_exchange(adapter, sealed, stream=stream)
+        if not _shows(reading, redactor):
+            break
+    return sealed, reading
+
+
+def _shows(reading: Reading, redactor: Redactor) -> bool:
+    shown = (reading.outcome, reading.model, reading.finish)
+    try:
+        return redactor.knows(_ENCODER.encode(shown))
+    except (UnicodeEncodeError, OverflowError, ValueError):  # half a surrogate pair, or an integer beyond 64 bits
+        return redactor.knows("\n".join(_texts(shown)).encode("utf-8", "surrogatepass"))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every string in a reading's part."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield name
+            yield from _texts(item)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, Struct):
+        yield from _texts(structs.astuple(value))
+
+
+def _plain_headers(headers: tuple[tuple[str, str], ...], unchanged: bool) -> tuple[tuple[str, str], ...]:
+    """The headers of a body that is kept decoded, saying so; as they are where it was never encoded."""
+    if unchanged:
+        return headers
+    plain = tuple(pair for pair in headers if pair[0].lower() not in {"content-encoding", "content-length"})
+    return (*plain, ("x-callscope-decoded", "for redaction"))
+
+
 def _masked_answer(answer: Answer, redactor: Redactor) -> tuple[tuple[tuple[str, str], ...], bytes, int]:
     """Headers and body as they may be kept. A compressed body that hides a secret is kept decoded, and says so."""
     headers = redactor.mask_headers(answer.headers)
@@ -135,7 +203,4 @@ def _masked_answer(answer: Answer, redactor: Redactor) -> tuple[tuple[tuple[str,
     masked, masks = redactor.mask_bytes(decoded)
     if not masks or decoded == answer.body:
         return headers, *redactor.mask_bytes(answer.body)
-    plain = tuple(
-        (name, value) for name, value in headers if name.lower() not in {"content-encoding", "content-length"}
-    )
-    return (*plain, ("x-callscope-decoded", "for redaction")), masked, masks
+    return _plain_headers(headers, False), masked, masks

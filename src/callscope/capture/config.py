@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from callscope.capture.keys import check_key_variable
 from callscope.capture.written import read_written, to_snake
-from callscope.contract import Budgets
+from callscope.contract import Budgets, RateLimits
 from callscope.errors import InputError
 
 __all__ = ["ModelConfig", "RunConfig", "check_config", "load_config", "read_config"]
@@ -32,6 +32,7 @@ class ModelConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
     Any OpenAI-compatible address works with `base_url` (and `api_key_env` where it wants a key). `label` names the
     model in reports (default: provider/model). Prices are per million tokens.
+    `limits` and `concurrency` bound all calls of the entry's account: its provider, address and key variable.
     """
 
     provider: str
@@ -46,6 +47,8 @@ class ModelConfig(Struct, frozen=True, forbid_unknown_fields=True):
     switches: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     stand_in: bool = False
+    limits: RateLimits = RateLimits()
+    concurrency: int | None = None
 
 
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,6 +67,8 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     max_tokens: int | None = None
     seed: int | None = None
     timeout_ms: int = 30_000
+    connect_timeout_ms: int | None = None
+    first_byte_timeout_ms: int | None = None
     concurrency: int = 1
     attempts: int = 4
     tool_choice: Literal["auto", "required", "none"] = "auto"
@@ -76,6 +81,8 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
 _RANGES: dict[str, tuple[float, float]] = {
     "repeats": (1, 10_000),
     "timeout_ms": (1, 3_600_000),
+    "connect_timeout_ms": (1, 3_600_000),
+    "first_byte_timeout_ms": (1, 3_600_000),
     "concurrency": (1, 4_096),
     "attempts": (1, 20),
     "temperature": (0, 5),
@@ -160,6 +167,8 @@ def _model(entry: Any, where: str) -> ModelConfig:
     table = _snake(entry, ModelConfig.__struct_fields__, f"{where}.")
     if isinstance(table.get("prices"), dict):
         table["prices"] = _snake(table["prices"], _PRICES, f"{where}.prices.")
+    if isinstance(table.get("limits"), dict):
+        table["limits"] = _snake(table["limits"], RateLimits.__struct_fields__, f"{where}.limits.")
     for name in ("provider", "model"):
         if not isinstance(table.get(name), str) or not table[name]:
             raise InputError("is missing or empty", field=f"{where}.{name}", expected="a name")

@@ -1,8 +1,7 @@
 """One trial: its first request and, in a suite with fake tools, the bounded conversation that follows.
 
 Writes down what happened and decides nothing about it, except whether to go on: when there are calls, rounds are
-left, and no failed
-call came back unchanged (the harness document, "identical invalid calls loop").
+left, and no failed call came back unchanged (the harness document, "identical invalid calls loop").
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple
 
 from callscope.capture.attempts import Policy, now_text, send_with_retries
+from callscope.capture.pacing import Lane, Turnstile
 from callscope.capture.redact import Redactor
-from callscope.capture.transport import Transport
+from callscope.capture.transport import Timeouts, Transport
 from callscope.contract import (
     Case,
     Exchange,
@@ -62,18 +62,22 @@ class Endpoint(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Everything that carries a trial's bytes; `timeout` in seconds is per attempt."""
+    """Everything that carries a trial's bytes; `timeouts` are per attempt, `lane` is that of the model's account."""
 
     endpoint: Endpoint
     adapter: Adapter
     transport: Transport
     redactor: Redactor
     policy: Policy
-    timeout: float
+    timeouts: Timeouts
+    lane: Lane
+    turnstile: Turnstile | None = None
 
 
-async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, case: Case) -> tuple[Record, Reading]:
-    """Hold the trial; returns its record and the reading of its first round.
+async def hold_trial(
+    line: Line, key: TrialKey, request: Request, suite: Suite, case: Case
+) -> tuple[Record, tuple[Reading, ...]]:
+    """Hold the trial; returns its record and the reading of each round, as `derive.read_record` would give them.
 
     Raises nothing for what a server does; a fault of our own propagates (the runner records it).
     """
@@ -82,7 +86,7 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
     notes: set[str] = set()
     transformations: tuple[Transformation, ...] = ()
     failed: set[str] = set()
-    first: Reading | None = None
+    readings: list[Reading] = []
     while True:
         wire = line.adapter.build(request)
         transformations = transformations or wire.transformations
@@ -96,12 +100,14 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
                 key=line.endpoint.key,
                 redactor=line.redactor,
                 stream=request.stream,
-                timeout=line.timeout,
+                timeouts=line.timeouts,
+                lane=line.lane,
+                turnstile=line.turnstile,
                 queued_ms=(time.perf_counter() - waiting_since) * 1000,
                 policy=line.policy,
             )
             notes.update(await explain(exchanges[-1]))
-        first = first or reading
+        readings.append(reading)
         calls = reading.outcome.calls if isinstance(reading.outcome, ToolCalls) else ()
         results, stopped = _answer(calls, failed, len(rounds), suite, case)
         following: Request | None = None
@@ -126,7 +132,7 @@ async def hold_trial(line: Line, key: TrialKey, request: Request, suite: Suite, 
         notes=tuple(sorted(notes)),
         stopped=stopped,
     )
-    return record, first
+    return record, tuple(readings)
 
 
 def _answer(

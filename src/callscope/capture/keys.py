@@ -1,4 +1,7 @@
-"""Keys, from the environment only and by the name a model entry gives. The only place that reads a secret."""
+"""Keys, from the environment only and by the name a model entry gives. The only place that reads a secret.
+
+The name AWS_ACCESS_KEY_ID stands for AWS's standard variables together; they become one key string, which signs.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from callscope.capture.redact import Redactor
 from callscope.contract import ModelEntry
 from callscope.errors import InputError
+from callscope.providers.sigv4 import Credentials, write_credentials
 
 __all__ = ["Keyring", "check_key_variable"]
 
+_AWS_KEY_ID = "AWS_ACCESS_KEY_ID"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*|[a-z_]+")
 
 
@@ -23,10 +28,15 @@ class Keyring:
         Raises InputError where a named variable is unset, empty, too short to be masked safely or not printable ASCII.
         """
         self._keys: dict[str, str] = {}
+        parts: list[str] = []
         for model in models:
             if model.api_key_env is not None:
                 self._keys[model.api_key_env] = _read(model, model.api_key_env, environ)
-        self.redactor = Redactor([*self._keys.values(), *extra])
+                if model.api_key_env == _AWS_KEY_ID:
+                    credentials = _aws_credentials(model, environ)
+                    self._keys[_AWS_KEY_ID] = write_credentials(credentials)
+                    parts += [part for part in credentials[:3] if part]
+        self.redactor = Redactor([*self._keys.values(), *parts, *extra])
 
     def key_of(self, model: ModelEntry) -> str | None:
         """The model's key, or None where it needs none."""
@@ -56,3 +66,14 @@ def _read(model: ModelEntry, name: str, environ: Mapping[str, str]) -> str:
     if not value.isascii() or not value.isprintable() or " " in value:
         raise InputError(f"the environment variable {name} holds characters that no header can carry", field=field)
     return value
+
+
+def _aws_credentials(model: ModelEntry, environ: Mapping[str, str]) -> Credentials:
+    """What AWS's standard variables hold; the session token and the region may be unset."""
+    token, region = environ.get("AWS_SESSION_TOKEN", "").strip(), environ.get("AWS_REGION", "").strip()
+    return Credentials(
+        access_key=_read(model, _AWS_KEY_ID, environ),
+        secret_key=_read(model, "AWS_SECRET_ACCESS_KEY", environ),
+        session_token=_read(model, "AWS_SESSION_TOKEN", environ) if token else None,
+        region=region or environ.get("AWS_DEFAULT_REGION", "").strip() or None,
+    )

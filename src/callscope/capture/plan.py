@@ -6,17 +6,17 @@ Pure but for reading the versions of what is installed (`environment`). The plan
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct, structs
 
 from callscope.canonical import canonical, sha256_hex
-from callscope.capture.config import ModelConfig, RunConfig
+from callscope.capture.accounts import pacing_by_account
+from callscope.capture.config import RunConfig
 from callscope.capture.environment import Environment
+from callscope.capture.models import catalogue_facts, notices, resolve_models
 from callscope.capture.requests import plan_bytes, sent_hashes
 from callscope.contract import (
     Block,
@@ -24,6 +24,7 @@ from callscope.contract import (
     Manifest,
     ModelEntry,
     ModelRef,
+    Pacing,
     SentHashes,
     Settings,
     Suite,
@@ -31,12 +32,17 @@ from callscope.contract import (
 )
 from callscope.errors import InputError
 from callscope.providers import get_adapter
-from callscope.providers.catalog import catalog
 
-_SENDABLE = re.compile(r"[!-~]+")
-"""What an address may hold: ASCII without white space; a name in other letters is written in its `xn--` form."""
-
-__all__ = ["Choice", "choose_cases", "differences", "make_manifest", "plan_blocks", "resolve_models", "settings_of"]
+__all__ = [
+    "Choice",
+    "choose_cases",
+    "differences",
+    "make_manifest",
+    "notices",
+    "plan_blocks",
+    "resolve_models",
+    "settings_of",
+]
 
 
 class Choice(Struct, frozen=True):
@@ -46,84 +52,6 @@ class Choice(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     limit: int | None = None
-
-
-def resolve_models(models: Sequence[ModelConfig]) -> tuple[ModelEntry, ...]:
-    """Model entries with the catalogue's address, wire format and key variable filled in, and labels made unique.
-
-    Raises InputError naming the entry where a provider is unknown and no address is given.
-    """
-    entries = [_resolve(model, f"models[{place}]") for place, model in enumerate(models)]
-    seen: set[str] = set()
-    for place, entry in enumerate(entries):
-        if entry.label in seen:
-            hint = "Give each entry its own `label`; it tells them apart in reports"
-            raise InputError("two models share a label", field=f"models[{place}].label", found=entry.label, hint=hint)
-        seen.add(entry.label)
-    return tuple(entries)
-
-
-def _resolve(model: ModelConfig, where: str) -> ModelEntry:
-    known = catalog().get(model.provider)
-    if known is None and model.base_url is None:
-        near = difflib.get_close_matches(model.provider, catalog(), n=1)
-        guess = f"Did you mean `{near[0]}`? " if near else ""
-        hint = f"{guess}Known: {', '.join(catalog())}. Any OpenAI-compatible address works with `base_url`"
-        raise InputError("unknown provider", field=f"{where}.provider", found=model.provider, hint=hint)
-    api = model.api or (known.api if known else "openai-chat")
-    try:
-        get_adapter(api)
-    except InputError as error:
-        raise error.at(prefix=f"{where}.") from None
-    base_url = known.base_url if known and model.base_url is None else model.base_url
-    embedded = known is not None and known.embedded and model.base_url is None
-    if base_url is None and not embedded:
-        raise InputError("an address is needed", field=f"{where}.base_url", expected="http(s)://host/path")
-    if base_url is not None:
-        _check_url(base_url, f"{where}.base_url")
-    key_env = model.api_key_env
-    if key_env is None and known is not None and model.base_url is None:
-        key_env = known.api_key_env
-    variant = f" [{model.template}]" if model.template else ""
-    return ModelEntry(
-        label=model.label or f"{model.provider}/{model.model}{variant}",
-        provider=model.provider,
-        model=model.model,
-        api=api,
-        base_url=base_url,
-        api_key_env=key_env,
-        stream=model.stream,
-        switches=model.switches,
-        extra=model.extra,
-        prices=_prices(model.prices, f"{where}.prices"),
-        embedded=model.model if embedded else None,
-        template=model.template,
-        stand_in=model.stand_in,
-    )
-
-
-def _check_url(url: str, field: str) -> None:
-    hint = "Keys come from the environment: `api_key_env`; an @ in a path is written %40"
-    if "@" in url:
-        raise InputError("holds a user or password", field=field, hint=hint)
-    if "?" in url or "#" in url:
-        raise InputError("holds a query or fragment", field=field, expected="http(s)://host/path", hint=hint)
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise InputError(f"is no address: {error}", field=field, found=url) from None
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not _SENDABLE.fullmatch(url):
-        raise InputError("is no address", field=field, found=url, expected="http(s)://host/path")
-
-
-def _prices(prices: Mapping[str, float], field: str) -> dict[str, float]:
-    for name, value in prices.items():
-        if name not in {"input", "output", "cached_input"}:
-            raise InputError("unknown price", field=f"{field}.{name}", expected="input, output or cached_input")
-        if not 0 <= value < float("inf"):
-            raise InputError("is no price", field=f"{field}.{name}", found=value)
-    return dict(prices)
 
 
 def settings_of(config: RunConfig) -> Settings:
@@ -136,6 +64,8 @@ def settings_of(config: RunConfig) -> Settings:
         parallel=config.parallel,
         strict=config.strict,
         timeout_ms=config.timeout_ms,
+        connect_timeout_ms=config.connect_timeout_ms,
+        first_byte_timeout_ms=config.first_byte_timeout_ms,
     )
 
 
@@ -215,7 +145,8 @@ def make_manifest(
     config: RunConfig,
     facts: Mapping[str, dict[str, Any]] | None = None,
 ) -> Manifest:
-    """Everything about a run that is fixed before its first call. `facts` are about embedded models, by label."""
+    """Everything about a run that is fixed before its first call. `facts` are about embedded models, by label; what
+    the catalogue says of a ready model joins them."""
     by_name = {suite.name: suite for suite in suites}
     by_label = {model.label: model for model in models}
     used = {block.suite for block in blocks}
@@ -238,13 +169,23 @@ def make_manifest(
             if suite.name in used
         ),
         models=tuple(
-            ModelRef(model, (), dict((facts or {}).get(model.label, {})))
+            ModelRef(model, (), {**catalogue_facts(model), **(facts or {}).get(model.label, {})})
             for model in models
             if any(block.model == model.label for block in blocks)
         ),
         plan=blocks,
         sent=tuple(_sent(blocks, by_name, by_label)),
+        pacing=_pacing(config, models),
     )
+
+
+def _pacing(config: RunConfig, models: Sequence[ModelEntry]) -> dict[str, Pacing]:
+    """How the chosen models' accounts are paced, by label. Raises InputError where entries contradict each other."""
+    chosen = {model.label for model in models}
+    written = zip(resolve_models(config.models), config.models, strict=True)
+    pacing = {entry.label: Pacing(own.limits, own.concurrency) for entry, own in written if entry.label in chosen}
+    pacing_by_account(models, pacing)
+    return {label: own for label, own in pacing.items() if own != Pacing()}
 
 
 def _sent(
@@ -264,7 +205,8 @@ def _sent(
 def differences(existing: Manifest, wanted: Manifest) -> list[str]:
     """What in `wanted` is not what a run folder was made with, in words; empty where the run may go on.
 
-    Budgets, concurrency and facts about the machine may change between sittings; suites, models and plan may not.
+    Budgets, concurrency, prices, the name of a key's variable and facts about the machine may change between sittings;
+    suites, models and plan may not.
     """
     found = []
     before, now = ({ref.name: ref.files for ref in m.suites} for m in (existing, wanted))
@@ -281,4 +223,4 @@ def differences(existing: Manifest, wanted: Manifest) -> list[str]:
 
 
 def _identity(entry: ModelEntry) -> bytes:
-    return canonical(msgspec.to_builtins(structs.replace(entry, prices={})))
+    return canonical(msgspec.to_builtins(structs.replace(entry, prices={}, api_key_env=None)))

@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
@@ -18,16 +19,21 @@ __all__ = ["MASK", "Redactor", "mask_user_info"]
 MASK = "[redacted]"
 
 _CREDENTIAL_HEADERS = re.compile(
-    r"^(authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie|set-cookie|x-amz-security-token"
-    r"|x-auth-token|openai-organization|openai-project|anthropic-organization-id|anthropic-workspace-id)$",
+    r"^((?:[\w-]+-)?authorization|(?:[\w-]+-)?api-?key|ocp-apim-subscription-key|cookie|set-cookie2?|x-amz-security-token"
+    r"|x-auth-token|x-goog-iam-authorization-token|openai-organization|openai-project|anthropic-organization-id"
+    r"|anthropic-workspace-id)$",
     re.IGNORECASE,
 )
 _QUERY_KEY = re.compile(
     r"(?i)([?&](?:key|api[_-]?key|subscription-key|access_token|token|client_secret|password|sig|signature"
     r"|x-amz-(?:credential|security-token|signature))=)[^&#]*"
 )
+_ADDRESS_HEADERS = frozenset({"location", "content-location", "link", "referer", "refresh"})
+_LINE = re.compile(rb"[^\r\n]+")
+_LITERAL = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
 _USER_INFO = re.compile(r"(?:(?<=://)|^(?![\w.+-]+:/))[^/?#]*@")
 _SHORTEST_SECRET = 6
+_REMEMBERED = 1_024
 
 
 class Masked(NamedTuple):
@@ -49,12 +55,13 @@ class Redactor:
         for value in self._values:
             forms |= _spellings(value)
         self._forms = sorted(form for form in forms if len(form) >= _SHORTEST_SECRET)
+        self._urls: dict[str, str] = {}
 
     def mask_bytes(self, data: bytes) -> Masked:
         """`data` with every secret overwritten by asterisks of the same length; secrets may overlap."""
-        spans = sorted(span for form in self._forms for span in _occurrences(data, form))
-        if not spans:
+        if not self.knows(data):
             return Masked(data, 0)
+        spans = sorted(span for form in self._forms for span in _occurrences(data, form))
         masked, masks, end = bytearray(data), 0, 0
         for first, last in spans:
             masks += first >= end
@@ -62,19 +69,50 @@ class Redactor:
             masked[first:last] = b"*" * (last - first)
         return Masked(bytes(masked), masks)
 
+    def mask_scattered(self, data: bytes) -> Masked:
+        """`data` with secrets masked that are spread over the strings of successive lines, as in an event stream."""
+        masked, masks = bytearray(data), 0
+        for form in self._forms:
+            while spans := _scattered(bytes(masked), form):
+                for first, last in spans:
+                    masked[first:last] = b"*" * (last - first)
+                masks += 1
+        return Masked(bytes(masked), masks)
+
+    def knows(self, data: bytes) -> bool:
+        """Whether a secret stands in `data`, in any spelling."""
+        for form in self._forms:  # noqa: SIM110 — a generator costs twice as much, and this is called for each body
+            if form in data:
+                return True
+        return False
+
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
     def mask_text(self, text: str) -> str:
         """The same for text, for messages and terminal output."""
         return self.mask_bytes(text.encode("utf-8", "surrogatepass")).data.decode("utf-8", "surrogatepass")
 
     def mask_url(self, url: str) -> str:
         """A URL with secrets, key-carrying query values and user info masked."""
-        return self.mask_text(_QUERY_KEY.sub(rf"\g<1>{MASK}", mask_user_info(url)))
+        if url not in self._urls:
+            if len(self._urls) >= _REMEMBERED:
+                self._urls.clear()
+            self._urls[url] = self.mask_text(_QUERY_KEY.sub(rf"\g<1>{MASK}", mask_user_info(url)))
+        return self._urls[url]
 
     def mask_headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Headers with credential-carrying values replaced, and secrets masked in all others."""
-        return tuple(
-            (name, MASK if _CREDENTIAL_HEADERS.match(name) else self.mask_text(value)) for name, value in headers
-        )
+        found = self.knows("\n".join([value for _, value in headers]).encode("utf-8", "surrogatepass"))
+        masked = []
+        for name, value in headers:
+            kind = _kind_of_header(name)
+            if kind == "credential":
+                value = MASK
+            elif kind == "address":
+                value = _QUERY_KEY.sub(rf"\g<1>{MASK}", value)
+            masked.append((name, self.mask_text(value) if found else value))
+        return tuple(masked)
 
 
 def mask_user_info(url: str) -> str:
@@ -100,6 +138,37 @@ def _occurrences(data: bytes, form: bytes) -> Iterator[tuple[int, int]]:
     while first >= 0:
         yield first, first + len(form)
         first = data.find(form, first + 1)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _kind_of_header(name: str) -> str | None:
+    if _CREDENTIAL_HEADERS.match(name):
+        return "credential"
+    return "address" if name.lower() in _ADDRESS_HEADERS else None
+
+
+def _scattered(data: bytes, form: bytes) -> tuple[tuple[int, int], ...]:
+    """Where the first occurrence of `form` lies that is cut into strings on successive lines; () where there is none.
+
+    A piece is the end of a string, then whole strings, then the start of one, each on a line of its own; lines between
+    may hold other strings (parallel calls are interleaved).
+    """
+    begun: dict[int, tuple[tuple[int, int], ...]] = {}
+    for line in _LINE.finditer(data):
+        now: dict[int, tuple[tuple[int, int], ...]] = {}
+        for literal in _LITERAL.finditer(data, line.start(), line.end()):
+            text, (start, end) = literal.group(1), literal.span(1)
+            for length, spans in begun.items():
+                rest = form[length:]
+                if text.startswith(rest):
+                    return (*spans, (start, start + len(rest)))
+                if text and rest.startswith(text):
+                    now[length + len(text)] = (*spans, (start, end))
+            for length in range(1, min(len(text), len(form) - 1) + 1):
+                if text.endswith(form[:length]):
+                    now[length] = ((end - length, end),)
+        begun.update(now)
+    return ()
 
 
 def _base64_core(raw: bytes, shift: int) -> bytes:

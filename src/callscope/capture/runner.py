@@ -1,9 +1,8 @@
 """The runner: hold every trial of the plan that has no observed record yet, and write each down before going on.
 
 A record is on disk before its concurrency slot is given to the next trial; so killing the process at any instant
-loses at most
-the calls in flight. Failures of a trial become its record; only a disk that takes no more, or an interrupt, ends the
-run.
+loses at most the calls in flight. Failures of a trial become its record; only a disk that takes no more, or an
+interrupt, ends the run.
 """
 
 from __future__ import annotations
@@ -16,18 +15,20 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
+from callscope.capture.accounts import Account, Queue, Queues, account_of, pacing_by_account
 from callscope.capture.attempts import Policy, now_text
 from callscope.capture.codec import Frame, encode_record
 from callscope.capture.conversation import Endpoint, Line, hold_trial
 from callscope.capture.folder import RECORDS, RunFolder
 from callscope.capture.keys import Keyring
 from callscope.capture.log import RecordLog, repair_tail
+from callscope.capture.pacing import Lane, Turnstile
 from callscope.capture.requests import frame_of, request_for
-from callscope.capture.transport import Transport
-from callscope.contract import Manifest, ModelEntry, ProviderError, Reading, Record, Trial, Usage, trials
+from callscope.capture.transport import Timeouts, Transport
+from callscope.contract import Block, Manifest, ModelEntry, ProviderError, Reading, Record, Trial, Usage, trials
 from callscope.derive import cost_of, read_record
 from callscope.errors import RunFolderError
-from callscope.providers import get_adapter
+from callscope.providers import Adapter, get_adapter
 
 __all__ = ["Endpoints", "ModelProgress", "Progress", "RemoteEndpoints", "capture"]
 
@@ -101,8 +102,7 @@ async def capture(
     """Finish the plan of a run folder; returns the manifest as it then stands.
 
     Raises RunFolderError where the folder is locked by another process or the disk takes no more;
-    asyncio.CancelledError passes
-    through after the log is closed and the manifest says `interrupted`.
+    asyncio.CancelledError passes through after the log is closed and the manifest says `interrupted`.
     """
     with folder.lock():
         return await _Session(
@@ -136,6 +136,9 @@ class _Session:
             started=time.monotonic(), planned=folder.planned(), models=models, concurrency=manifest.concurrency
         )
         self.spent = False
+        self.adapters: dict[str, Adapter] = {}
+        self.kept: dict[bytes, str] = {}
+        self.turnstile = Turnstile()
 
     async def run(self) -> Manifest:
         self.progress.torn = bool(repair_tail(self.folder.path / RECORDS))
@@ -143,8 +146,7 @@ class _Session:
         log = RecordLog(self.folder.path / RECORDS)
         status: str = "interrupted"
         try:
-            pending = (trial for trial in trials(self.folder.manifest.plan) if not done[trial.position])
-            await self._work(pending, log)
+            await self._work(self._queues(done), log)
             status = "budget_spent" if self.spent else "finished"
         finally:
             try:
@@ -165,13 +167,35 @@ class _Session:
                 self._count(trial, record, readings)
         return done
 
-    async def _work(self, pending: Iterator[Trial], log: RecordLog) -> None:
+    def _queues(self, done: bytearray) -> Queues:
+        """What is left to hold, by account."""
+        manifest, account_by_label = self.folder.manifest, {label: account_of(e) for label, e in self.entries.items()}
+        pacing = pacing_by_account(self.entries.values(), manifest.pacing)
+
+        def pending(account: Account) -> Iterator[Trial]:
+            for trial in trials(manifest.plan):
+                if not done[trial.position] and account_by_label[trial.key.model] == account:
+                    yield trial
+
+        return Queues(
+            [
+                Queue(Lane(own.limits, patience=self.policy.patience), pending(account), own.concurrency)
+                for account, own in pacing.items()
+            ]
+        )
+
+    async def _work(self, queues: Queues, log: RecordLog) -> None:
         async def worker() -> None:
-            for trial in pending:
+            await self.turnstile.enter()
+            while (taken := queues.take()) is not None:
+                queue, trial = taken
                 if self._budget_spent():
                     self.spent = True
                     return
-                await self._hold(trial, log)
+                try:
+                    await self._hold(trial, queue, log)
+                finally:
+                    queues.give_back(queue)
 
         self._tell()
         try:
@@ -181,14 +205,14 @@ class _Session:
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
-    async def _hold(self, trial: Trial, log: RecordLog) -> None:
+    async def _hold(self, trial: Trial, queue: Queue, log: RecordLog) -> None:
         self.progress.current = f"{trial.key.model} · {trial.key.case_id}"
         entry = self.entries[trial.key.model]
         frame: Frame | None = None
         try:
             suite = self.folder.suites[trial.key.suite]
             case = self.cases[trial.key.suite][trial.key.case_id]
-            adapter = get_adapter(entry.api)
+            adapter = self._adapter(entry)
             request = request_for(entry, suite, case, trial.block, trial.key.repeat)
             frame = self._frame(trial, entry)
             endpoint = await self.endpoints.open(entry)
@@ -198,19 +222,33 @@ class _Session:
                 self.transport,
                 self.keyring.redactor,
                 self.policy,
-                trial.block.settings.timeout_ms / 1000,
+                _timeouts(trial.block),
+                queue.lane,
+                self.turnstile,
             )
-            record, _ = await hold_trial(line, trial.key, request, suite, case)
+            record, readings = await hold_trial(line, trial.key, request, suite, case)
         except RunFolderError:
             raise
         except Exception as error:  # noqa: BLE001 — a fault of ours is a record too, and never a wrong answer
             text = self.keyring.redactor.mask_text(f"{type(error).__name__}: {error}")
             record = Record(trial.key, entry.api, entry.stream, now_text(), (), harness_error=text)
-        log.append(encode_record(record, self.folder.keep, frame))
-        self._count(trial, record, read_record(record))
+            readings = read_record(record)
+        log.append(encode_record(record, self._keep, frame))
+        self._count(trial, record, readings)
         self.progress.done += 1
         self.progress.models[trial.key.model].done += 1
         self._tell()
+
+    def _adapter(self, entry: ModelEntry) -> Adapter:
+        if entry.api not in self.adapters:
+            self.adapters[entry.api] = get_adapter(entry.api)
+        return self.adapters[entry.api]
+
+    def _keep(self, data: bytes) -> str:
+        """The name of a shared piece; hashed once, not once a record."""
+        if data not in self.kept:
+            self.kept[data] = self.folder.keep(data)
+        return self.kept[data]
 
     def _frame(self, trial: Trial, entry: ModelEntry) -> Frame:
         block, key = trial.block, trial.key
@@ -219,7 +257,7 @@ class _Session:
         name = (key.suite, key.experiment, key.model, case.tools, case.reference_time, repeat)
         if name not in self.frames:
             suite = self.folder.suites[key.suite]
-            self.frames[name] = frame_of(get_adapter(entry.api), entry, suite, case, block, repeat)
+            self.frames[name] = frame_of(self._adapter(entry), entry, suite, case, block, repeat)
         return self.frames[name]
 
     def _count(self, trial: Trial, record: Record, readings: tuple[Reading, ...]) -> None:
@@ -259,3 +297,14 @@ class _Session:
             structs.replace(ref, reported=tuple(sorted(self.reported[ref.entry.label]))) for ref in manifest.models
         )
         self.folder.write_manifest(structs.replace(manifest, models=models, status=status, finished_at=now_text()))
+
+
+def _timeouts(block: Block) -> Timeouts:
+    """The block's bounds in seconds."""
+    settings = block.settings
+    connect, first_byte = settings.connect_timeout_ms, settings.first_byte_timeout_ms
+    return Timeouts(
+        settings.timeout_ms / 1000,
+        None if connect is None else connect / 1000,
+        None if first_byte is None else first_byte / 1000,
+    )

@@ -37,9 +37,15 @@ Example: callscope inspect results/first --category wrong_tool""",
     "normalize": """Read one raw response body on stdin, print its canonical outcome as JSON.
 
 Example: callscope normalize --api openai-chat < body.json""",
+    "probe": """Ask which JSON Schema keywords a model's provider accepts, rejects, or accepts and ignores.
+
+Example: callscope probe local/qwen2.5-coder-0.5b""",
     "lint": """Look for faults in a suite's tools, cases and gold.
 
-Example: callscope lint suites/support""",
+Example: callscope lint suites/support --for openai""",
+    "models": """Show wire formats, providers, what their tool choices mean, key variables found, and models.
+
+Example: callscope models anthropic""",
 }
 
 app = App(

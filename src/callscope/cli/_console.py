@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["errors", "out", "say"]
+from callscope.errors import InputError
+
+__all__ = ["errors", "one_run", "out", "say"]
 
 _PLAIN_WIDTH = 140
 
@@ -27,3 +31,13 @@ def errors() -> Console:
 def say(text: str) -> None:
     """One message for a person, on stderr, with nothing in it interpreted as markup."""
     errors().print(escape(text))
+
+
+def one_run(run: Path, more: Sequence[Path]) -> None:
+    """Raise InputError where more than one run was named: each is shown by itself."""
+    if more:
+        raise InputError(
+            "one run is shown at a time; comparing runs is not there yet",
+            found=" ".join(str(each) for each in (run, *more)),
+            hint="Show each run by itself",
+        )

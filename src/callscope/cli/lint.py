@@ -1,14 +1,23 @@
-"""`callscope lint`: faults in a suite, each with its place; exit code 1 where there is an error."""
+"""`callscope lint`: faults in a suite, each with its place; exit code 1 where there is an error.
+
+With `--for PROVIDER` also what that provider is known to refuse, ignore or drop, before any call.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from callscope.cli._console import out, say
+from callscope.errors import InputError
+
+if TYPE_CHECKING:
+    from callscope.contract import Suite
+    from callscope.suites import Finding
 
 __all__ = ["lint"]
 
@@ -17,6 +26,8 @@ def lint(
     suite: str,
     /,
     *,
+    for_: Annotated[tuple[str, ...], Parameter(name="--for", negative="")] = (),
+    strict_tools: Annotated[bool, Parameter(negative="")] = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -26,6 +37,10 @@ def lint(
     ----------
     suite:
         A bundled suite's name or a suite folder.
+    for_:
+        A provider, a format, or provider:format: compares with its schema limits too; may be given several times.
+    strict_tools:
+        With --for: compare with the provider's strict schema mode.
     strict:
         Exit with 1 on warnings too.
     json:
@@ -37,7 +52,11 @@ def lint(
     from callscope.suites import lint_suite, load_suite
 
     loaded = load_suite(suite)
+    if strict_tools and not for_:
+        raise InputError("says for which provider", field="--strict-tools", hint="Add --for PROVIDER")
     findings = lint_suite(loaded)
+    for name in for_:
+        findings.extend(_for_provider(loaded, name, strict=strict_tools))
     if json:
         sys.stdout.buffer.write(dump_faithful([msgspec.to_builtins(one) for one in findings], indent=2) + b"\n")
     else:
@@ -45,8 +64,49 @@ def lint(
         for one in findings:
             place = f"{one.file}:{one.line}" if one.line is not None else one.file
             case = f" {one.case_id}" if one.case_id else ""
-            console.print(Text(f"{one.severity:<8}{place}{case}: {one.field}: {one.message} [{one.rule}]"))
+            field = f": {one.field}" if one.field else ""
+            console.print(Text(f"{one.severity:<8}{place}{case}{field}: {one.message} [{one.rule}]"))
     counts = {name: sum(one.severity == name for one in findings) for name in ("error", "warning", "info")}
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     say(f"{loaded.name} {loaded.version}: {len(loaded.cases)} cases, {len(loaded.tools)} tools; {said}")
     return 1 if counts["error"] or (strict and counts["warning"]) else 0
+
+
+def _for_provider(loaded: Suite, name: str, *, strict: bool) -> Sequence[Finding]:
+    """What the catalogue knows against the suite's tools at one provider. Rules are named `for-…`."""
+    from callscope.providers.catalog import catalog, dialects
+    from callscope.providers.schemas import check_tools
+    from callscope.suites import Finding
+    from callscope.suites.faults import dotted
+    from callscope.suites.lint_base import Lintable
+
+    provider, _, api = name.partition(":")
+    if provider not in catalog() and not api:  # a format's name stands for the provider that speaks it first
+        api = provider
+        provider = next((each for each, entry in catalog().items() if entry.api == api), provider)
+    entry = catalog().get(provider)
+    if entry is None:
+        raise InputError("unknown provider", field="--for", found=provider, expected=f"one of {', '.join(catalog())}")
+    wire = entry.wire(api or entry.api)
+    if wire is None:
+        spoken = " or ".join(f"{provider}:{each.api}" for each in entry.wires)
+        raise InputError("speaks no such format", field="--for", found=name, expected=spoken)
+    dialect = dialects()[wire.dialect] if wire.dialect else None
+    limits = None if dialect is None else dialect.strict if strict else dialect.plain
+    if dialect is None or limits is None:
+        say(f"{name}: no {'strict mode' if strict else 'schema limits'} known")
+        return ()
+    file = Lintable(loaded).tools_file
+    return [
+        Finding(
+            severity=breach.severity,
+            file=file,
+            line=None,
+            case_id=None,
+            field=dotted(("tools", *breach.path)) if breach.path else None,
+            rule=f"for-{provider}-{breach.limit.replace('_', '-')}",
+            message=f"{entry.title}: {f'{breach.tool}: ' if breach.tool else ''}{breach.message}"
+            + (" (not verified)" if breach.limit in dialect.unverified else ""),
+        )
+        for breach in check_tools(loaded.tools, limits)
+    ]

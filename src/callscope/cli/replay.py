@@ -35,6 +35,9 @@ def replay(
     opened = open_run(run)
     if check:
         found = opened.check()
+        if found.missing:
+            say(f"{run}: not derived yet: {', '.join(found.missing)}; `callscope replay {run}` writes them")
+            return 1
         if found.differing:
             say(f"{run}: {found.trials} trials derived again; these differ: {', '.join(found.differing)}")
             return 1

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from callscope.cli._console import out, say
+from callscope.cli._console import one_run, out, say
 
 __all__ = ["report"]
 
@@ -16,7 +16,7 @@ __all__ = ["report"]
 def report(
     run: Path,
     /,
-    *,
+    *more: Annotated[Path, Parameter(show=False)],
     html: Path | None = None,
     markdown: Annotated[bool, Parameter(negative="")] = False,
     junit: Path | None = None,
@@ -44,6 +44,7 @@ def report(
     from callscope.reports import print_summary, render_junit, render_markdown, to_csv
     from callscope.runs import open_run
 
+    one_run(run, more)
     opened = open_run(run)
     summary = opened.summary()
     written = []

@@ -18,7 +18,6 @@ __all__ = ["run"]
 
 def run(
     config: Path | None = None,
-    /,
     *,
     suite: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     model: Annotated[tuple[str, ...], Parameter(negative="")] = (),
@@ -62,7 +61,7 @@ def run(
         Print summary.json on stdout instead of the tables.
     """
     from callscope import api
-    from callscope.capture.plan import Choice
+    from callscope.capture.plan import Choice, notices
 
     if limit is not None and limit < 1:
         raise InputError("must be at least 1", field="--limit", found=limit)
@@ -75,14 +74,41 @@ def run(
         manifest, suites = prepare_default(suite, choice, full=full, repeats=repeats)
     else:
         manifest, suites = _configured(config, suite, model, choice, repeats, concurrency)
+        for notice in notices(manifest):
+            say(f"Note: {notice}")
+    _warn_of_faults(suites, {block.suite: set(block.cases) for block in manifest.plan})
     target = api.choose_folder(manifest, out, resume=resume)
     try:
         with RunDisplay() as display:
             finished = asyncio.run(api.run_manifest(manifest, suites, out=target, on_progress=display))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Every finished trial is recorded; go on with: {_resume(target)}")
+        _report_so_far(target)
         return 130
     return _present(finished, as_json=json)
+
+
+def _report_so_far(folder: Path) -> None:
+    """Derive what an interrupted run has recorded, so that it can be looked at; a second interrupt skips it."""
+    from callscope.runs import open_run
+
+    try:
+        run = open_run(folder)
+        say(f"Report so far: {run.write_html(summary=run.derive()).resolve().as_uri()}")
+    except KeyboardInterrupt:
+        say(f"Not derived; `callscope replay {folder}` does it")
+
+
+def _warn_of_faults(suites: tuple[Any, ...], chosen: dict[str, set[str]]) -> None:
+    """Say before any call which chosen cases no model can pass, by lint's errors."""
+    from callscope.suites import lint_suite
+
+    for suite in suites:
+        errors = [one for one in lint_suite(suite) if one.severity == "error"]
+        errors = [one for one in errors if one.case_id is None or one.case_id in chosen.get(suite.name, set())]
+        if errors:
+            first = f"{errors[0].file}:{errors[0].line}: {errors[0].message} [{errors[0].rule}]"
+            say(f"Suite {suite.name} has {len(errors)} faults (see callscope lint), the first: {first}")
 
 
 def _resume(folder: Path) -> str:

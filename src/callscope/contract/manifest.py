@@ -19,6 +19,9 @@ from callscope.contract.suite import SuiteKind
 class Settings(Struct, frozen=True):
     """What every request of a block shares. Times in milliseconds; None leaves a setting to the provider.
 
+    `timeout_ms` bounds an attempt whole; the connection and the first byte of the answer may have earlier bounds, all
+    counted from the attempt's start.
+
     With `seed_per_repeat`, repeat r is sent `seed + r`, so that repeats at a temperature above zero differ yet
     come out the same on an embedded model.
     """
@@ -31,6 +34,8 @@ class Settings(Struct, frozen=True):
     parallel: bool | None = None
     strict: bool | None = None
     timeout_ms: int = 30_000
+    connect_timeout_ms: int | None = None
+    first_byte_timeout_ms: int | None = None
 
 
 class Block(Struct, frozen=True):
@@ -85,9 +90,24 @@ class Budgets(Struct, frozen=True, omit_defaults=True):
     money: float | None = None
 
 
+class RateLimits(Struct, frozen=True, omit_defaults=True):
+    """What a provider account lets through; None is unlimited."""
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+
+class Pacing(Struct, frozen=True, omit_defaults=True):
+    """How calls to a model's account are paced: its limits, and how many of its trials may be in flight."""
+
+    limits: RateLimits = RateLimits()
+    concurrency: int | None = None
+
+
 class Manifest(Struct, frozen=True):
     """manifest.json. `environment` names overrides that change a run (proxies, base URLs); never a secret's value.
 
+    `pacing` is by model label; models of one account share it, and like `concurrency` it may change between sittings.
     status: `running` (or killed), `finished`, `interrupted`, `budget_spent`.
     """
 
@@ -107,6 +127,7 @@ class Manifest(Struct, frozen=True):
     models: tuple[ModelRef, ...]
     plan: tuple[Block, ...]
     sent: tuple[SentHashes, ...] = ()
+    pacing: dict[str, Pacing] = {}
     status: Literal["running", "finished", "interrupted", "budget_spent"] = "running"
     finished_at: str | None = None
 

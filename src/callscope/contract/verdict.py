@@ -71,7 +71,8 @@ class Measures(Struct, frozen=True, omit_defaults=True):
 
     `latency` is the last attempt of the first round, without queueing; `outcome_hash` leaves out ids and text,
     `text_hash` is of
-    the text alone.
+    the text alone. `rounds` counts the requests that were sent at least once: what `attempts` has beyond them are
+    retries of the transport.
     """
 
     outcome_hash: str
@@ -85,10 +86,43 @@ class Measures(Struct, frozen=True, omit_defaults=True):
     cost: float | None = None
     reported_model: str | None = None
     finish: str | None = None
+    rounds: int = 1
+
+
+class Repair(Struct, frozen=True):
+    """One change that the repair track made: where (a JSON pointer), by which repair, from what to what.
+
+    `after` is None too where something was dropped (`drop_unknown`).
+    """
+
+    pointer: str
+    name: str
+    before: Any
+    after: Any = None
+
+
+class Repaired(Struct, frozen=True):
+    """What a stack with repairs would have got: the outcome with all repairs, and what the stages say of it.
+
+    Never part of the verdict; figures from here stand beside raw ones and are never mixed with them. The pointers of
+    `steps` are into `outcome`.
+    """
+
+    steps: tuple[Repair, ...]
+    outcome: Outcome
+    selection: Selection
+    structure: Structure
+    semantics: Semantics
+    attribution: Attribution
+    violations: tuple[str, ...]
+    passed: bool | None
 
 
 class Derived(Struct, frozen=True):
-    """All that is derived from one record: its verdict, the outcome of its first round, its measures."""
+    """All that is derived from one record: its verdict, the outcome of its first round, its measures.
+
+    `repaired` is None where no repair applies.
+    """
 
     verdict: Verdict
     outcome: Outcome
@@ -96,3 +130,4 @@ class Derived(Struct, frozen=True):
     transformations: tuple[Transformation, ...] = ()
     notes: tuple[str, ...] = ()
     later_outcomes: tuple[Outcome, ...] = ()
+    repaired: Repaired | None = None

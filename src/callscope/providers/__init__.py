@@ -23,7 +23,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from callscope.errors import EnvironmentProblem, InputError
-from callscope.providers.base import SWITCHES, Adapter, Headers, with_switches
+from callscope.providers.base import SWITCHES, Adapter, Headers, Signer, with_switches
 from callscope.providers.flags import FLAGS
 from callscope.providers.wire import decode_body
 
@@ -32,6 +32,7 @@ __all__ = [
     "SWITCHES",
     "Adapter",
     "Headers",
+    "Signer",
     "api_names",
     "decode_body",
     "get_adapter",
@@ -41,7 +42,14 @@ __all__ = [
 ENTRY_POINT_GROUP = "callscope.providers"
 
 _BUILT_IN = {
+    "anthropic": "anthropic",
+    "bedrock": "bedrock",
+    "cohere": "cohere",
+    "gemini": "gemini",
+    "mistral": "mistral",
+    "ollama": "ollama",
     "openai-chat": "openai_chat",
+    "openai-responses": "openai_responses",
 }
 
 

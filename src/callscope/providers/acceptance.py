@@ -77,7 +77,14 @@ def read_error(value: Any) -> ErrorBody:
         inner = {"error_code": details.get("error_code"), **inner}
     details = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
     words.extend(item.get("reason") for item in details)
-    detail = inner.get("detail")
+    violations = [item.get("violations") for item in details]  # Google: which limit was hit, per minute or per day
+    words.extend(
+        one.get("quotaId") for some in violations if isinstance(some, list) for one in some if isinstance(one, Mapping)
+    )
+    detail, message = inner.get("detail"), inner.get("message")
+    listed = message.get("detail") if isinstance(message, Mapping) else message
+    if isinstance(listed, list):  # Mistral puts FastAPI's list into its message
+        detail, inner = listed, {**inner, "message": None}
     generation = inner.get("failed_generation")
     code = _first(inner, "code", "error_code", "status_code", "statusCode")
     return ErrorBody(
@@ -158,7 +165,7 @@ _QUOTA = _rule(
     "rate_limited",
     "quota",
     r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credits)",
-    r"exceeded your current quota|quota_exceeded|spend_limit|ramp_limit|key limit exceeded",
+    r"exceeded your current quota|quota_?exceeded|spend_limit|ramp_limit|key limit exceeded",
     r"billing|credit balance|payment required|out of credits|arrearage",
 )
 _FILTER = _rule(
@@ -177,6 +184,7 @@ _RULES = (
         "context_length",
         r"context[_ ](?:length|window|size|limit)|maximum context|prompt is too long|input (?:is )?too long",
         r"string_above_max_length|max_tokens must be at least 1, got -|input token count|too many input tokens",
+        r"too many tokens: (?:total number|size limit)",
     ),
     _FILTER,
     _rule(
@@ -195,13 +203,14 @@ _RULES = (
         r'"auto" tool choice requires|tools? param requires|tool_choice is only allowed when',
         r"(?:does not|doesn.t) support (?:tools?\b|tool[ _](?:us|call)|function)|found that support tool use",
         r"(?:tool use|tool calling|function calling|tools) (?:is|are) not supported",
-        r"unable to generate parser for this template",
+        r"unable to generate parser for this template|support the toolconfig field",
     ),
     _rule(
         "schema_rejected",
         "forced_choice_unsupported",
         r"(?:not|n.t|un)[ -]?support\w*[^.]{0,80}tool[_ ]?choice|support the provided 'tool_choice'",
         r"tool[_ ]?choice[^.]{0,120}(?:not support|n.t support|unsupported|not available|incompatible)",
+        r"support the toolconfig\.toolchoice",
         r"tool[_ ]?choice[^.]{0,120}only (?:\W?auto|support)",
         r"(?:forced|required) (?:tool|function)[ _](?:choice|call\w*) (?:is|are) not|tool_choice forces tool use",
     ),
@@ -210,8 +219,8 @@ _RULES = (
         "",
         r"invalid_function_parameters|invalid schema for function|invalid_tools|unknown name|function_?declarations",
         r"input_schema|flavored json schema|schema conversion failed|unsupported (?:json )?schema",
-        r"too many states|too many (?:strict )?tools|available_tools_limit|tool_name_conflict|tool names must be unique",
-        r"too many (?:optional|union)|failed to parse grammar|schema (?:is )?too complex",
+        r"too many states|too many (?:strict )?tools|available_tools_limit|tool_name_conflict",
+        r"tool names must be unique|too many (?:optional|union)|failed to parse grammar|schema (?:is )?too complex",
         r"tools?[.\[]\d|\btools\.(?:function|\w*parameters)",
     ),
     _rule(
@@ -224,8 +233,9 @@ _RULES = (
         "provider_error",
         "unsupported_parameter",
         r"unsupported[_ ](?:parameter|value)|unknown_parameter|unrecognized request arg|deprecated for this model",
-        r"extra_forbidden|extra inputs are not permitted|(?:not|n.t) support(?:ed)? (?:with|for|by) this model",
-        r"does not support effort|may only be set to",
+        r"extra_forbidden|extra inputs are not permitted|unknown field: parameter",
+        r"(?:not|n.t) support(?:ed)? (?:with|for|by) this model",
+        r"does not support effort|may only be set to|thinking level \w+ is not supported|is not enabled for models/",
     ),
 )
 _BY_STATUS: Mapping[int, ErrorCategory] = {
@@ -254,6 +264,8 @@ def judge(status: int, body: ErrorBody) -> Judged:
     haystack = f"{body.code} {body.kind} {body.param} {body.message}".lower()
     category, found = _categorise(effective, haystack)
     flags = set(found)
+    if body.retry_after_s is not None and "perday" not in haystack:
+        flags.discard("quota")  # Gemini words a limit per minute like a spent quota, but says when to come again
     no_capacity = category in {"provider_error", "rate_limited"} and _OVERLOADED.search(haystack)
     if (effective in {498, 503, 529} or no_capacity) and "context_length" not in flags:
         flags.add("overloaded")
@@ -264,7 +276,7 @@ def judge(status: int, body: ErrorBody) -> Judged:
         "unsupported_parameter",
     }
     transient = (
-        effective in _TRANSIENT or effective >= 500 or effective < 400 or category in {"timeout", "rate_limited"}
+        effective in _TRANSIENT or effective >= 500 or effective < 300 or category in {"timeout", "rate_limited"}
     )
     code = body.code if body.code and not body.code.isdigit() else body.kind.partition(" ")[0] or body.code
     outcome = ProviderError(
@@ -293,9 +305,10 @@ _MESSAGES = {
     "not_json": "the response is neither JSON nor an event stream",
     "unreadable_chunk": "an event of the stream is broken JSON",
     "stream_cut": "the stream ended before the response was finished",
+    "corrupt_frame": "a frame of the event stream does not fit its checksum",
     "no_message": "the response holds no message of the model",
 }
-_OF_CONNECTION = frozenset({"truncated_body", "stream_cut", "empty_body"})
+_OF_CONNECTION = frozenset({"truncated_body", "stream_cut", "empty_body", "corrupt_frame"})
 
 
 def unreadable(status: int, code: str, body: bytes, flags: frozenset[str] = frozenset()) -> Judged:
@@ -306,6 +319,8 @@ def unreadable(status: int, code: str, body: bytes, flags: frozenset[str] = froz
     message = _MESSAGES.get(code, code) + (f": {text[:300]}" if text else "")
     category, found = _categorise(status, text.lower()) if status >= 400 else ("provider_error", ())
     judged = judge(status, ErrorBody(message=message if status >= 400 else "", code=code))
+    if 300 <= status < 400:
+        code, message = "redirect", "the server sent another address, and redirects are not followed"
     own = {"connection"} if code in _OF_CONNECTION and status < 400 else set()
     outcome = ProviderError(category, code, message, sorted_flags({*found, *own, *flags, *judged.outcome.flags}))
     return Judged(outcome, judged.retryable)

@@ -11,7 +11,15 @@ from typing import Any, Final, NamedTuple
 from callscope.contract import Malformed
 from callscope.jsontext import JsonFault, dump_faithful, parse_json
 
-__all__ = ["ABSENT", "Arguments", "read_argument_object", "read_arguments"]
+__all__ = [
+    "ABSENT",
+    "Arguments",
+    "mark_precision",
+    "read_argument_object",
+    "read_arguments",
+    "read_doubles_object",
+    "read_object_or_text",
+]
 
 
 class _Absent:
@@ -56,6 +64,40 @@ def read_argument_object(raw: Any) -> Arguments:
     if isinstance(raw, str):
         return Arguments(None, Malformed("not_an_object", raw), ())
     return Arguments(None, Malformed("not_an_object", dump_faithful(raw).decode("utf-8")), ())
+
+
+def read_object_or_text(raw: Any) -> Arguments:
+    """Arguments that should be a JSON object, of a server whose relays send the text of one (Ollama).
+
+    Such a text is encoded once more than it should be: flagged `double_encoded` where it is an object, else malformed.
+    """
+    if not isinstance(raw, str):
+        return read_argument_object(raw)
+    read = _read_text(raw)
+    return read._replace(flags=(*read.flags, "double_encoded")) if raw and read.value is not None else read
+
+
+def read_doubles_object(raw: Any) -> Arguments:
+    """Arguments that should be a JSON object, of a server that holds numbers as doubles (Gemini, Nova on Bedrock).
+
+    A Malformed stands for arguments that are known to be bad.
+    """
+    return Arguments(None, raw, ()) if isinstance(raw, Malformed) else mark_precision(read_argument_object(raw))
+
+
+def mark_precision(read: Arguments) -> Arguments:
+    """`precision_lost` where a whole number is written as a float beyond 2^53 (adk-python#3592: 1e16): it may not be
+    the one the model meant."""
+    return read._replace(flags=(*read.flags, "precision_lost")) if _lost_precision(read.value) else read
+
+
+def _lost_precision(value: Any) -> bool:
+    """Whether a float in it is whole and too big to be exact."""
+    if isinstance(value, dict):
+        return any(map(_lost_precision, value.values()))
+    if isinstance(value, list):
+        return any(map(_lost_precision, value))
+    return isinstance(value, float) and abs(value) >= 2.0**53
 
 
 def _read_text(text: str) -> Arguments:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
-from callscope.contract import Reading, Request, ToolResult, WireRequest
+from callscope.contract import Message, NativeMessage, Reading, Request, ToolResult, Transformation, WireRequest
 from callscope.errors import InputError
 from callscope.jsontext import dump_faithful
 
@@ -18,13 +18,17 @@ __all__ = [
     "SWITCHES",
     "Adapter",
     "Headers",
+    "Signer",
     "bearer",
     "encode_body",
     "key_header",
     "lower_headers",
+    "merge_extra",
+    "one_of",
     "result_text",
     "results_in_order",
     "split_extra",
+    "split_system",
     "with_switches",
 ]
 
@@ -74,6 +78,18 @@ class Adapter(Protocol):
         """The credential headers for `wire`; none without a key. Raises InputError on a key no header can carry."""
 
 
+@runtime_checkable
+class Signer(Protocol):
+    """What an adapter has beside `authorize` where credentials depend on the address and the moment (AWS SigV4)."""
+
+    def sign(self, wire: WireRequest, key: str | None, *, url: str, at: str) -> tuple[tuple[str, str], ...]:
+        """The credential headers of one attempt to send `wire` to `url` at the moment `at` (ISO 8601, with its zone).
+
+        Stands in for `authorize`. Raises InputError on credentials that cannot sign, EnvironmentProblem where the
+        signer is not installed.
+        """
+
+
 def split_extra(extra: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """`Request.extra` taken apart: (switches with the defaults of `known` filled in, fields for the wire body).
 
@@ -102,6 +118,44 @@ def split_extra(extra: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[dic
 def with_switches(extra: Mapping[str, Any], switches: Mapping[str, Any]) -> dict[str, Any]:
     """A model entry's `extra` and `switches` as the one `Request.extra` that `build` takes."""
     return {**extra, SWITCHES: dict(switches)} if switches else dict(extra)
+
+
+def one_of(switches: Mapping[str, Any], name: str, *allowed: str) -> str:
+    """The value of a switch that has a few. Raises InputError on any other."""
+    value: str = switches[name]
+    if value not in allowed:
+        raise InputError(
+            "unknown value of a switch", field=f"switches.{name}", found=value, expected=" or ".join(allowed)
+        )
+    return value
+
+
+def merge_extra(body: dict[str, Any], extra: Mapping[str, Any]) -> None:
+    """Put a model entry's extra fields into a body whose settings stand inside objects: objects merge, all else
+    replaces what was there."""
+    for name, value in extra.items():
+        before = body.get(name)
+        if isinstance(before, dict) and isinstance(value, Mapping):
+            merge_extra(before, value)
+        else:
+            body[name] = value
+
+
+def split_system(
+    messages: Sequence[Message | NativeMessage], changes: list[Transformation]
+) -> tuple[list[str], list[tuple[int, Message | NativeMessage]]]:
+    """The texts of the system messages, and the other messages with their positions, for formats that hold the system
+    text apart. A system message that stood among the others is moved, which is recorded."""
+    texts: list[str] = []
+    others: list[tuple[int, Message | NativeMessage]] = []
+    for position, message in enumerate(messages):
+        if isinstance(message, Message) and message.role == "system":
+            texts.append(message.text)
+            if others:
+                changes.append(Transformation(f"/messages/{position}", "moved_to_system", position, 0))
+        else:
+            others.append((position, message))
+    return texts, others
 
 
 def encode_body(body: Any) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 
 from callscope.providers.arguments import ABSENT
 
-__all__ = ["Call", "Calls", "is_filler", "merge"]
+__all__ = ["Call", "Calls", "PlainCalls", "is_filler", "merge"]
 
 _KNOWN = frozenset({"index", "id", "type", "function", "name", "arguments"})
 
@@ -219,6 +219,14 @@ class Calls:
             part.extras = call.extras if position == 0 else {}
             result.append(part)
         return result
+
+
+class PlainCalls(Calls):
+    """Calls whose pieces were put together already; only empty ones are left out."""
+
+    def finished(self) -> list[Call]:
+        """The calls in order."""
+        return [call for call in self.made if not call.empty()]
 
 
 def _entries(pieces: Any) -> list[Mapping[str, Any]]:

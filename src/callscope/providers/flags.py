@@ -20,6 +20,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "double_encoded": "the argument text was a JSON string whose content is the object",
         "duplicate_keys": "an argument object names a key twice; the last one stands",
         "big_integer": "an argument is an integer beyond 2^53, kept whole",
+        "precision_lost": "an argument is a whole number written as a float beyond 2^53; its last digits may be wrong",
         "lone_surrogate": "an argument string holds half of a surrogate pair, kept",
         # calls
         "missing_id": "a call has no id (absent, null or empty)",
@@ -46,6 +47,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "content_filter": "a safety filter withheld the answer or refused the request",
         "refusal_beside_calls": "a refusal text came together with calls",
         "unread_items": "the response holds server-side tools or other items that are neither words nor calls",
+        "malformed_output": "the provider says that the model's output was malformed; what came of it is kept",
+        "unknown_finish": "the response ended for a reason callscope does not know; its word is kept as the finish",
         "multiple_choices": "more than one choice came; only the first is read",
         "not_streamed": "a stream was asked for and one JSON body came",
         "streamed_unasked": "one JSON body was asked for and a stream came",

@@ -73,9 +73,7 @@ def read_limits(headers: Mapping[str, str], *, retryable: bool, retry_after_s: f
         retry_after_s=retry_after_s if wait is None else wait,
         retryable={"true": True, "false": False}.get(asked, retryable),
         remaining_requests=_count(_first(headers, "remaining-requests", "requests-remaining")),
-        remaining_tokens=_count(
-            _first(headers, "remaining-tokens", "tokens-remaining", "input-tokens-remaining")
-        ),
+        remaining_tokens=_count(_first(headers, "remaining-tokens", "tokens-remaining", "input-tokens-remaining")),
         reset_requests_s=_wait(
             headers, "x-ratelimit-reset-requests", "anthropic-ratelimit-requests-reset", "ratelimit-reset"
         ),

@@ -7,18 +7,25 @@ from __future__ import annotations
 import re
 
 from callscope.contract import Malformed, Outcome, Text, ToolCall, ToolCalls
+from callscope.jsontext import dump_faithful
 from callscope.providers.acceptance import ErrorBody
+from callscope.providers.arguments import ABSENT
+from callscope.providers.calls import Call, Calls
 from callscope.providers.flags import sorted_flags
 from callscope.providers.textcalls import text_calls
 
-__all__ = ["failed_call", "model_fault"]
+__all__ = ["failed_call", "model_fault", "reject_calls"]
 
 _CODES = frozenset({"tool_use_failed", "output_parse_failed"})
 # llama.cpp: "… does not match the expected peg-native format", "Failed to parse input at pos 395: <text>";
-# Ollama: "error parsing tool call: raw='<text>', err=…". Both come as HTTP 500.
+# Ollama: "error parsing tool call: raw='<text>', err=…", and for the XML that Qwen writes "XML syntax error on line 7:
+# element <function> closed by </parameter>" (ollama#12380, #14834). They come as HTTP 500, or inside a 200.
+# Bedrock (Nova): "Model produced invalid sequence as part of ToolUse", HTTP 424 or an exception in the stream.
 _UNREAD = re.compile(
     r"does not match the expected [\w-]+ format|failed to parse input at pos \d+: ?(?P<rest>.*)"
-    r"|error parsing tool call: raw='(?P<raw>.*)', err=",
+    r"|error parsing tool call\b(?:: raw='(?P<raw>.*)', err=)?"
+    r"|produced invalid sequence as part of tool ?use"
+    r"|xml syntax error on line \d+|expected element type <\w+> but have <",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_CALL = re.compile(r"did not call a (?:tool|function)|model did not (?:call|produce)", re.IGNORECASE)
@@ -55,3 +62,19 @@ def failed_call(code: str, raw: str, names: tuple[str, ...] = ("",)) -> ToolCall
     calls = tuple(ToolCall(id=None, name=name, malformed=Malformed(code, raw)) for name in names)
     flags = {"provider_rejected_call"} | ({"missing_name"} if "" in names else set())
     return ToolCalls(calls, sorted_flags(flags))
+
+
+def reject_calls(calls: Calls, reason: str, raw: str, names: tuple[str, ...] = ("",)) -> None:
+    """The provider's own word (`reason`) says that the calls of a response are bad: each is a malformed attempt, though
+    it may look whole (hermes-agent#83886). Where no call was passed on there is one for each of `names`."""
+    calls.flags.add("provider_rejected_call")
+    for call in calls.made:
+        if not isinstance(call.arguments, Malformed):
+            given = {} if call.arguments in (ABSENT, None, "") else call.arguments
+            text = given if isinstance(given, str) else dump_faithful(given).decode("utf-8")
+            call.arguments = Malformed(reason, text)
+    if not calls.made:
+        for name in names:
+            call = Call()
+            call.name, call.arguments = name, Malformed(reason, raw)
+            calls.made.append(call)

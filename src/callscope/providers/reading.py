@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from callscope.contract import Outcome, ProviderError, Reading, Refusal, Text, ToolCall, ToolCalls, Usage
+from callscope.contract import Outcome, Reading, Refusal, Text, ToolCall, ToolCalls, Usage
 from callscope.providers.acceptance import ErrorBody, Judged, judge, nested, read_error, unreadable
 from callscope.providers.arguments import Arguments, read_arguments
 from callscope.providers.base import Headers, lower_headers
@@ -24,12 +24,14 @@ from callscope.providers.wire import Document, decode_body, read_document
 __all__ = ["Shape", "gather", "read_response"]
 
 # Finish words of all formats, in their own spelling; the words of one mean nothing else in another.
-_LENGTH = frozenset({"length", "max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "model_context_window_exceeded"})
+_LENGTH = frozenset(
+    {"length", "max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "model_context_window_exceeded"}
+)
 _FAILED = frozenset({"error", "network_error", "abort", "insufficient_system_resource", "ERROR", "TIMEOUT"})
 _CALL_ENDINGS = frozenset({"tool_calls", "function_call", "tool_use", "TOOL_CALL"})
 _MODEL_FAULTS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS")
 # Keys that only a completion has: a 200 with one of them and no message is an empty answer, not an error body.
-_COMPLETION = ("choices", "finish_reason", "done")
+_COMPLETION = ("choices", "finish_reason", "done", "candidates", "usageMetadata", "promptFeedback", "stopReason")
 
 
 class Shape(NamedTuple):
@@ -153,7 +155,7 @@ def _outcome(shape: Shape, reply: Reply, flags: set[str], json_flags: frozenset[
     finish = reply.finish or ""
     if finish in _LENGTH:
         flags.add("truncated")
-    filtered = finish.startswith("content_filter")
+    filtered = reply.filtered or finish.startswith("content_filter")
     if filtered:
         flags.add("content_filter")
     refusal = "".join(reply.refusal)

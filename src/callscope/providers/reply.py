@@ -19,7 +19,7 @@ __all__ = ["Reply", "read_usage", "token_count"]
 _PIECEWISE = ("reasoning", "reasoning_content", "reasoning_text", "thinking")
 _PLAN = "tool_plan"  # Cohere's words before its calls
 _OWN = frozenset({"content", "refusal", "tool_calls", "function_call", "reasoning_details", _PLAN, *_PIECEWISE})
-_JOINED = frozenset({"text", "thinking"})
+_JOINED = ("text", "thinking")  # compared, never hashed: what stands in a body may be a list
 
 
 class Reply:
@@ -27,7 +27,8 @@ class Reply:
 
     `content` is the text, `parts` the content where it came as a list; `fields` holds every other field of the
     message. `usage` is the last usage object, `error` the first object that held an error. `ended` is whether a
-    response that need not name a finish word says that it is over; None where it says neither.
+    response that need not name a finish word says that it is over; None where it says neither. `filtered` is whether
+    a safety filter ended it, where the finish word alone does not tell `reading` so.
     """
 
     __slots__ = (
@@ -35,8 +36,10 @@ class Reply:
         "_texts",
         "_thoughts",
         "calls",
+        "ended",
         "error",
         "fields",
+        "filtered",
         "finish",
         "flags",
         "has_message",
@@ -45,7 +48,6 @@ class Reply:
         "parts",
         "refusal",
         "usage",
-        "ended",
     )
 
     def __init__(self) -> None:
@@ -61,6 +63,7 @@ class Reply:
         self.usage: Mapping[str, Any] = {}
         self.ended: bool | None = None
         self.has_message = False
+        self.filtered = False
         self._texts: dict[str, list[str]] = {}
         self._thoughts: list[str] = []
         self._deltas = False
@@ -94,7 +97,7 @@ class Reply:
         """Add one JSON value of the body; what is no chunk of this format is passed over."""
         if not isinstance(chunk, dict):
             return
-        if chunk.get("error") and self.error is None:
+        if (chunk.get("error") or chunk.get("object") in ("error", "Error")) and self.error is None:
             self.error = chunk
         if not self.model and isinstance(chunk.get("model"), str):
             self.model = chunk["model"] or None

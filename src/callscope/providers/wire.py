@@ -160,6 +160,7 @@ def read_lines(body: bytes, *, faithful: bool = False) -> Document:
     if body.count(b"\n") == 0 or not body.lstrip().startswith(b"{"):
         return read_document(body, faithful=faithful)
     chunks: list[Chunk] = []
+    flags: set[str] = set()
     json_flags: set[str] = set()
     fault = None
     end = 0
@@ -174,12 +175,16 @@ def read_lines(body: bytes, *, faithful: bool = False) -> Document:
         except JsonFault:
             if not chunks:  # one value over several lines, or none
                 return read_document(body, faithful=faithful)
-            fault = fault or "stream_cut"
+            if text.startswith(b"{"):
+                fault = fault or "stream_cut"
+            else:
+                flags.add("unreadable_chunk")
             continue
         json_flags.update(found)
         chunks.append(Chunk(value, end))
-    own = frozenset(json_flags & {"invalid_utf8"})
-    return Document(tuple(chunks), len(chunks) > 1 or fault is not None, False, fault, own, frozenset(json_flags) - own)
+    own = json_flags & {"invalid_utf8"}
+    streamed = len(chunks) > 1 or fault is not None
+    return Document(tuple(chunks), streamed, False, fault, frozenset(flags | own), frozenset(json_flags - own))
 
 
 def _read_stream(body: bytes, *, faithful: bool) -> Document:

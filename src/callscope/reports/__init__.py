@@ -9,7 +9,7 @@ from callscope.reports.junit import render_junit
 from callscope.reports.limitations import limitations
 from callscope.reports.markdown import render_markdown
 from callscope.reports.summary import SCHEMA, check_identities, summarise, summary_bytes
-from callscope.reports.tables import to_csv, to_rows
+from callscope.reports.tables import short_rows, to_csv, to_rows
 from callscope.reports.terminal import print_summary, summary_tables, terminal_text
 from callscope.reports.view import RawLookup, RunView
 
@@ -27,6 +27,7 @@ __all__ = [
     "render_html",
     "render_junit",
     "render_markdown",
+    "short_rows",
     "summarise",
     "summary_bytes",
     "summary_tables",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from callscope.contract import Derived
 from callscope.reports.view import failing_stage, is_observed
 
-__all__ = ["Agreement", "Hint", "hints"]
+__all__ = ["FLAG_HINTS", "Agreement", "Hint", "hints"]
 
 
 class Hint(NamedTuple):
@@ -38,11 +38,19 @@ _LOSS = {
     "harness_error": Hint("adapter", "callscope itself failed here; please report it with this record"),
 }
 
-_FLAGS = {
+FLAG_HINTS = {
     "truncated": Hint("settings", "the answer was cut off; raise max_tokens and run again"),
     "text_tool_call": Hint(
         "provider protocol", "the call was written into the text; the server's chat template or tool parser may miss it"
     ),
+    "reasoning_tool_call": Hint(
+        "provider protocol", "the call was written into the reasoning; the server's template or tool parser may miss it"
+    ),
+    "provider_rejected_call": Hint(
+        "provider protocol", "the server could not read the call that the model wrote; see its own words in the notes"
+    ),
+    "template_leak": Hint("provider protocol", "a token of the chat template stands in a tool's name"),
+    "tools_unsupported": Hint("settings", "the model or server offers no tool calling as it is set up"),
     "synthesised_id": Hint("provider protocol", "the provider sent no call id"),
     "duplicate_keys": Hint("model", "an argument was given twice; the last one stood"),
     "big_integer": Hint("model", "an integer beyond 2^53, which many parsers change silently"),
@@ -62,7 +70,7 @@ def hints(derived: Derived, agreement: Agreement | None = None) -> tuple[Hint, .
         found += [_LOSS[verdict.acceptance]] if verdict.acceptance in _LOSS else []
     elif agreement is not None and agreement.models > 1 and agreement.failing == agreement.models:
         found.append(Hint("fixture", f"none of {agreement.models} models passes this case; check its expectation"))
-    found += [_FLAGS[flag] for flag in dict.fromkeys(verdict.flags + derived.outcome.flags) if flag in _FLAGS]
+    found += [FLAG_HINTS[flag] for flag in dict.fromkeys(verdict.flags + derived.outcome.flags) if flag in FLAG_HINTS]
     if derived.transformations:
         found.append(Hint("adapter", "the schema or messages were changed on the way out; see the transformations"))
     if is_observed(verdict):
@@ -85,7 +93,7 @@ def _by_stage(derived: Derived) -> list[Hint]:
             Hint("provider protocol", "a server-side tool parser may have cut or rewritten them; see the raw bytes"),
         ]
     reasons = {
-        "selection": "the decision to call, or which tool, was not the expected one",
+        "selection": "whether to call, or which tool, was not what was expected",
         "structure": "its arguments do not meet the schema it was shown",
         "semantics": "its values differ from the expected ones; check the fixture for values that are as good",
         "policy": "the right call, with something beside it that the rules forbid",

@@ -12,15 +12,20 @@ from callscope.reports.numbers import DASH, interval, milliseconds, money, perce
 from callscope.reports.safe import one_line
 
 __all__ = [
+    "ATTRIBUTION_CAPTION",
     "ATTRIBUTION_WORDS",
+    "EXPECTED_WORDS",
+    "LEGEND",
     "MAIN",
     "STAGE_WORDS",
     "Cell",
     "Column",
+    "coverage_cell",
     "group_title",
     "grouped",
     "loss_rows",
     "model_name",
+    "plural",
     "rate_cell",
     "words",
 ]
@@ -56,12 +61,19 @@ def rate_cell(rate: Mapping[str, Any]) -> Cell:
     return Cell(f"{ratio(rate)} {percent(rate['k'], rate['n'])}", interval(rate))
 
 
+def coverage_cell(group: Mapping[str, Any]) -> Cell:
+    """Observed over tried trials; what was never tried is no loss, and is counted beside it."""
+    cell, not_run = rate_cell(group["coverage"]["accepted"]), group["trials"]["not_run"]
+    return Cell(cell.main, ", ".join(filter(None, (cell.more, f"not run {not_run}" if not_run else ""))))
+
+
 def _stability(group: Mapping[str, Any]) -> Cell:
     s = group["stability"]["outcome"]
     if not s["observed"]:
         return Cell(DASH)
     return Cell(
-        f"{s['modal']}/{s['observed']} {percent(s['modal'], s['observed'])}", f"{group['stability']['cases']} cases"
+        f"{s['modal']}/{s['observed']} {percent(s['modal'], s['observed'])}",
+        plural(group["stability"]["cases"], "case"),
     )
 
 
@@ -85,16 +97,26 @@ def _cost(group: Mapping[str, Any]) -> Cell:
 
 
 MAIN: tuple[Column, ...] = (
-    Column("coverage", lambda group: rate_cell(group["coverage"]["accepted"])),
+    Column("coverage", coverage_cell),
     Column("passed", _rate("passed")),
     Column("selection", _rate("selection")),
     Column("exact args", _rate("exact")),
     Column("abstention", _rate("abstention")),
     Column("clarification", _rate("clarification")),
     Column("stability", _stability),
-    Column("p50 / p95", _latency),
-    Column("tokens in / out", _tokens),
+    Column("p50\u00a0/\u00a0p95", _latency),
+    Column("tokens in\u00a0/\u00a0out", _tokens),
     Column("cost", _cost),
+)
+
+LEGEND = (
+    "passed: strict; selection: right tool on positive cases; exact args: of right-tool trials; [95% interval];"
+    " p50 / p95: model time"
+)
+"""What the columns of `MAIN` mean, for a line below the table."""
+
+ATTRIBUTION_CAPTION = (
+    "by PluginEval's definition: correct = the calls, or their absence, are right; strict `passed` is another thing"
 )
 
 ATTRIBUTION_WORDS = {
@@ -109,15 +131,28 @@ ATTRIBUTION_WORDS = {
     "not_run": "not run",
 }
 
+EXPECTED_WORDS = {
+    "tool": "one call",
+    "tools": "several calls",
+    "abstention": "no call",
+    "clarification": "a question",
+}
+"""The classes of expectations, as the rows of a confusion matrix."""
+
 STAGE_WORDS = {
-    "acceptance": ("L", "lost: no decision was observed"),
-    "selection": ("D", "decision: the wrong tool, or a call where none was right, or none where one was"),
-    "structure": ("S", "structure: arguments that do not meet the schema, or are no JSON"),
-    "semantics": ("M", "meaning: arguments of the right form with wrong values"),
+    "acceptance": ("A", "acceptance: coverage loss, no decision was observed"),
+    "selection": ("S", "selection: the wrong tool, or a call where none was right, or none where one was"),
+    "structure": ("T", "structure: arguments that do not meet the schema, or are no JSON"),
+    "semantics": ("M", "semantics: arguments of the right form with wrong values"),
     "policy": ("V", "violation: the right call with something beside it that fails it"),
     "recovery": ("R", "recovery: the conversation after a tool's answer did not end as expected"),
     "other": ("X", "failed for a reason that only its evidence tells"),
 }
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: `1 case`, `2 cases`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def words(name: str) -> str:
@@ -146,14 +181,15 @@ def grouped(summary: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def loss_rows(groups: list[dict[str, Any]]) -> list[tuple[str, str, str, int, int]]:
-    """Coverage loss as (model, category, cause, trials, planned), only what was lost."""
-    rows: list[tuple[str, str, str, int, int]] = []
-    for group in groups:
-        planned, name = group["trials"]["planned"], model_name(group)
-        rows += [
-            (name, words(cause["category"]), one_line(cause["cause"], 60), cause["trials"], planned)
-            for cause in group["coverage"]["causes"]
-        ]
-        if group["trials"]["not_run"]:
-            rows.append((name, "not run", "", group["trials"]["not_run"], planned))
-    return rows
+    """Coverage loss as (model, category, cause, trials, trials tried), only what was lost; not what was never tried."""
+    return [
+        (
+            model_name(group),
+            words(cause["category"]),
+            one_line(cause["cause"], 60),
+            cause["trials"],
+            group["trials"]["recorded"],
+        )
+        for group in groups
+        for cause in group["coverage"]["causes"]
+    ]

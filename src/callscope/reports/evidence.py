@@ -17,16 +17,29 @@ from callscope.contract import (
     ExpectNoCall,
     ExpectText,
     ProviderError,
-    Record,
     ToolCall,
     ToolCalls,
     TrialKey,
+    Verdict,
     expected_calls,
 )
+from callscope.reports.columns import ATTRIBUTION_CAPTION, plural
 from callscope.reports.numbers import milliseconds
 from callscope.reports.safe import clip, inert, one_line, pretty
+from callscope.reports.view import is_observed
 
-__all__ = ["Evidence", "Stage", "evidence", "expected_text", "outcome_text", "raw_text", "trial_key"]
+__all__ = [
+    "Evidence",
+    "Stage",
+    "evidence",
+    "expected_text",
+    "outcome_text",
+    "passed_word",
+    "repair_lines",
+    "repaired_text",
+    "trial_key",
+    "trial_title",
+]
 
 TEXT_LIMIT = 2000
 
@@ -55,6 +68,8 @@ class Evidence(NamedTuple):
     changes: tuple[str, ...]
     facts: str
     later: tuple[str, ...]
+    repairs: tuple[str, ...] = ()
+    repaired: str = ""
 
 
 def trial_key(derived: Derived) -> TrialKey:
@@ -68,11 +83,11 @@ def evidence(derived: Derived, case: Case | None, *, limit: int = TEXT_LIMIT) ->
     verdict, outcome = derived.verdict, derived.outcome
     flags = tuple(dict.fromkeys(verdict.flags + outcome.flags))
     return Evidence(
-        title=f"{one_line(verdict.case_id, 80)} · {one_line(verdict.model, 80)} · repeat {verdict.repeat}",
+        title=trial_title(derived),
         behaviour=case.behaviour or "" if case else "",
         prompt=clip(case.prompt, limit) if case else "",
         expected=clip(expected_text(case.expected), limit) if case else "",
-        outcome=clip(outcome_text(derived.outcome), limit),
+        outcome=clip(outcome_text(derived.outcome, limit), limit),
         stages=_stages(derived, limit),
         violations=tuple(one_line(v) for v in verdict.violations),
         flags=tuple(one_line(flag) for flag in flags),
@@ -82,8 +97,43 @@ def evidence(derived: Derived, case: Case | None, *, limit: int = TEXT_LIMIT) ->
             for t in derived.transformations[:20]
         ),
         facts=_facts(derived),
-        later=tuple(clip(outcome_text(each), limit) for each in derived.later_outcomes[:6]),
+        later=tuple(clip(outcome_text(each, limit), limit) for each in derived.later_outcomes[:6]),
+        repairs=repair_lines(derived),
+        repaired=clip(repaired_text(derived), limit),
     )
+
+
+def trial_title(derived: Derived) -> str:
+    """A trial in one line: case, model, repeat."""
+    v = derived.verdict
+    return f"{one_line(v.case_id, 80)} · {one_line(v.model, 80)} · repeat {v.repeat}"
+
+
+def repair_lines(derived: Derived) -> tuple[str, ...]:
+    """What the repair track changed, a line a step; () where no repair applies."""
+    steps = derived.repaired.steps if derived.repaired else ()
+    return tuple(
+        f"{one_line(step.pointer) or 'the text'}  {one_line(step.name)}: {one_line(_short(step.before))} → "
+        + ("dropped" if step.name == "drop_unknown" else one_line(_short(step.after)))
+        for step in steps[:20]
+    )
+
+
+def repaired_text(derived: Derived) -> str:
+    """What the stages say of the repaired outcome, and that outcome; "" where no repair applies."""
+    r = derived.repaired
+    if r is None:
+        return ""
+    passed = {True: "passed", False: "failed", None: "undecided"}
+    said = ", ".join((r.selection, f"structure {r.structure}", f"semantics {r.semantics}", *r.violations))
+    return f"{passed[r.passed]} with repairs (raw: {passed[derived.verdict.passed]}): {said}\n{outcome_text(r.outcome)}"
+
+
+def passed_word(verdict: Verdict) -> str:
+    """`passed` as a word: true, false, undecided, not observed."""
+    if verdict.passed is None:
+        return "undecided" if is_observed(verdict) else "not observed"
+    return "true" if verdict.passed else "false"
 
 
 def _stages(derived: Derived, limit: int) -> tuple[Stage, ...]:
@@ -94,11 +144,14 @@ def _stages(derived: Derived, limit: int) -> tuple[Stage, ...]:
         "structure": v.structure,
         "semantics": v.semantics,
         "attribution": v.attribution,
+        "passed": passed_word(v),
     }
+    if v.attribution == "correct" and v.passed is False:
+        values["attribution"] = f"correct ({ATTRIBUTION_CAPTION})"
     if v.recovery is not None:
         values["recovery"] = _short(v.recovery)
     for extra in sorted((set(v.evidence) | set(v.decided_by)) - set(values)):
-        values[extra] = ""
+        values[extra] = ", ".join(v.violations) if extra == "violations" else "see evidence"
     stages = (
         Stage(
             one_line(name, 60),
@@ -114,10 +167,12 @@ def _stages(derived: Derived, limit: int) -> tuple[Stage, ...]:
 
 def _facts(derived: Derived) -> str:
     m = derived.measures
-    parts = [f"{m.attempts} attempt{'' if m.attempts == 1 else 's'}"]
+    parts = [plural(m.attempts, "attempt")]
+    if m.rounds > 1:
+        parts[0] = f"{plural(m.rounds, 'round')}, {parts[0]}"
     if m.latency is not None:
         parts.append(f"model {milliseconds(m.latency)}")
-    if m.queued:
+    if m.queued is not None and milliseconds(m.queued) != milliseconds(0.0):
         parts.append(f"queued {milliseconds(m.queued)}")
     if m.usage.input_tokens is not None or m.usage.output_tokens is not None:
         shown = ["?" if n is None else str(n) for n in (m.usage.input_tokens, m.usage.output_tokens)]
@@ -153,10 +208,10 @@ def expected_text(expected: Expectation) -> str:
     return "\n".join(lines)
 
 
-def outcome_text(outcome: Any) -> str:
-    """An outcome in words and JSON, its call arguments as the model gave them."""
+def outcome_text(outcome: Any, limit: int = TEXT_LIMIT) -> str:
+    """An outcome in words and JSON, its call arguments as the model gave them, each cut at `limit` characters."""
     if isinstance(outcome, ToolCalls):
-        lines = [_call_text(call) for call in outcome.calls]
+        lines = [_call_text(call, limit) for call in outcome.calls]
         if outcome.text:
             lines.append(f"text beside the calls:\n{inert(outcome.text)}")
         return "\n".join(lines)
@@ -167,34 +222,9 @@ def outcome_text(outcome: Any) -> str:
     return f"{type(outcome).__name__.lower()}:\n{inert(outcome.text)}"
 
 
-def _call_text(call: ToolCall) -> str:
+def _call_text(call: ToolCall, limit: int) -> str:
     if call.malformed is not None:
         return (
             f"call {inert(call.name)} with malformed arguments ({call.malformed.reason}):\n{inert(call.malformed.raw)}"
         )
-    return f"call {inert(call.name)} with {pretty(call.arguments, TEXT_LIMIT)}"
-
-
-def raw_text(record: Record, *, limit: int = TEXT_LIMIT) -> str:
-    """The stored bytes of a trial, as text: the last attempt of every round, request and response."""
-    lines: list[str] = []
-    for number, each in enumerate(record.rounds, 1):
-        if not each.exchanges:
-            continue
-        last = each.exchanges[-1]
-        lines.append(
-            f"round {number}, attempt {last.attempt} of {len(each.exchanges)}: {one_line(last.method)}"
-            f" {one_line(last.url)} → {last.status if last.status is not None else 'no response'}"
-        )
-        if last.fault is not None:
-            lines.append(f"fault {one_line(last.fault.code)}: {one_line(last.fault.message, 400)}")
-        lines.append(f"request:\n{_bytes_text(last.request, limit)}")
-        lines.append(f"response:\n{_bytes_text(last.response, limit)}")
-    if record.harness_error:
-        lines.append(f"harness error: {clip(record.harness_error, limit)}")
-    return "\n".join(lines)
-
-
-def _bytes_text(body: bytes, limit: int) -> str:
-    shown = inert(body[:limit].decode("utf-8", "backslashreplace"))
-    return shown if len(body) <= limit else f"{shown}\n… {len(body) - limit} more bytes"
+    return f"call {inert(call.name)} with {pretty(call.arguments, limit)}"

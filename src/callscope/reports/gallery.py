@@ -16,6 +16,7 @@ __all__ = ["PASSED", "Gallery", "Shelf", "choose"]
 PASSED = "passed"
 PER_SHELF = 12
 PASSED_IN_ALL = 300
+PER_REPAIR = 2
 IN_ALL = 600
 
 
@@ -29,10 +30,14 @@ class Shelf(NamedTuple):
 
 
 class Gallery(NamedTuple):
-    """All shelves, what passed last; and the anchor of each (group, case) shown: of its failure if it has one."""
+    """All shelves, what passed last; and the anchor of each (group, case) shown: of its failure if it has one.
+
+    `repairs` holds a few trials to which a repair applies, by group and repair.
+    """
 
     shelves: tuple[Shelf, ...]
     anchors: dict[tuple[GroupKey, str], str]
+    repairs: dict[tuple[GroupKey, str], tuple[Derived, ...]]
 
 
 def choose(view: RunView, *, per_shelf: int = PER_SHELF, in_all: int = IN_ALL) -> Gallery:
@@ -42,10 +47,15 @@ def choose(view: RunView, *, per_shelf: int = PER_SHELF, in_all: int = IN_ALL) -
     """
     counts: dict[tuple[str, GroupKey], int] = {}
     kept: dict[tuple[str, GroupKey], dict[str, Derived]] = {}
+    repairs: dict[tuple[GroupKey, str], tuple[Derived, ...]] = {}
     total = passed = 0
     for derived in view.derived():
         key, case_id = group_key(derived.verdict), derived.verdict.case_id
         category = next(iter(categories(derived.verdict)), PASSED)
+        for step in derived.repaired.steps if derived.repaired else ():
+            few = repairs.setdefault((key, step.name), ())
+            if len(few) < PER_REPAIR and derived not in few:
+                repairs[key, step.name] = (*few, derived)
         place = (category, key)
         counts[place] = counts.get(place, 0) + 1
         shelf = kept.setdefault(place, {})
@@ -66,4 +76,4 @@ def choose(view: RunView, *, per_shelf: int = PER_SHELF, in_all: int = IN_ALL) -
             shown.append((f"e{number}", derived))
             anchors.setdefault((place[1], case_id), f"e{number}")
         shelves.append(Shelf(*place, counts[place], tuple(shown)))
-    return Gallery(tuple(shelves), anchors)
+    return Gallery(tuple(shelves), anchors, repairs)

@@ -12,7 +12,10 @@ from typing import Any, get_args
 import msgspec
 
 from callscope.contract import Acceptance, Attribution, Manifest, Selection
+from callscope.reports.chosen import pairs_summary
 from callscope.reports.numbers import COST_DIGITS, MS_DIGITS, RATE_DIGITS, rate_of, rounded
+from callscope.reports.repairs import repairs_summary, with_repairs
+from callscope.reports.talks import talks_summary
 from callscope.reports.tally import CaseTally, Clock, GroupTally, Sum, Way
 from callscope.reports.view import EXPECTATION_CLASSES, model_refs
 from callscope.scoring.statistics import percentile
@@ -84,6 +87,7 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
         "not_observed": _count(ways, lambda w: w.passed is None and not w.observed),
         "not_run": planned - recorded,
     }
+    rates = _rates(group, lambda case: case.ways)
     settings = [msgspec.to_builtins(block.settings) for block in group.blocks]
     return {
         "suite": group.key.suite,
@@ -98,7 +102,8 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
         "settings": [each for i, each in enumerate(settings) if each not in settings[:i]],
         "trials": trials,
         "coverage": _coverage(group, ways, trials),
-        "rates": _rates(group),
+        "rates": rates,
+        "repaired": repairs_summary(group, _rates(group, with_repairs) if group.repairs else rates),
         "undecided": {
             "selection": _count(ways, lambda w: w.observed and w.selection == "undecided"),
             "semantics": _count(ways, lambda w: w.observed and w.semantics == "undecided"),
@@ -109,6 +114,8 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
         "attribution": _by(ways, "attribution", get_args(Attribution)),
         "violations": dict(sorted(group.violations.items())),
         "confusion": _confusion(group),
+        "tool_pairs": pairs_summary(group.pairs),
+        "conversations": talks_summary(group.cases.values()),
         "slices": _slices(group),
         "stability": _stability(group),
         "time": {("model" if name == "latency" else name): _clock(clock) for name, clock in group.clocks.items()},
@@ -116,12 +123,14 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
         "cost": _sum(group.cost, COST_DIGITS),
         "attempts": {
             "sum": sum(number * trials_ for number, trials_ in group.attempts.items()),
-            "retried_trials": sum(trials_ for number, trials_ in group.attempts.items() if number > 1),
+            "retries": group.retries,
+            "retried_trials": group.retried,
             "trials": {str(number): trials_ for number, trials_ in sorted(group.attempts.items())},
         },
         "reported_models": dict(group.reported),
         "finish": dict(group.finish),
         "flags": dict(group.flags),
+        "failed_flags": dict(group.failed_flags),
         "notes": dict(group.notes),
         "transformations": {
             "trials": group.transformed,
@@ -162,7 +171,7 @@ def _coverage(group: GroupTally, ways: dict[Way, int], trials: dict[str, int]) -
     for case in group.cases.values():
         pair = families.setdefault(case.case.family or case.case.id, [0, 0])
         pair[0] += sum(count for way, count in case.ways.items() if way.acceptance == "accepted")
-        pair[1] += case.planned
+        pair[1] += case.recorded
     categories = _by(ways, "acceptance", get_args(Acceptance))
     causes = sorted(group.causes.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
     return {
@@ -172,13 +181,13 @@ def _coverage(group: GroupTally, ways: dict[Way, int], trials: dict[str, int]) -
     }
 
 
-def _rates(group: GroupTally) -> dict[str, Any]:
+def _rates(group: GroupTally, ways_of: Callable[[CaseTally], dict[Way, int]]) -> dict[str, Any]:
     names = list(RATES)
     families: dict[str, list[list[int]]] = {}
     memo: dict[tuple[str, Way], list[tuple[int, bool]]] = {}
     for case in group.cases.values():
         pairs = families.setdefault(case.case.family or case.case.id, [[0, 0] for _ in names])
-        for way, count in case.ways.items():
+        for way, count in ways_of(case).items():
             known = memo.get((case.expects, way))
             if known is None:
                 answers = [(i, RATES[name](case.expects, way)) for i, name in enumerate(names)]

@@ -86,9 +86,10 @@ def _cell(case: Mapping[str, Any] | None, group: dict[str, Any], gallery: Galler
     if case is None:
         return None
     tone, letter = _tone(case)
-    missing = case["planned"] - case["observed"]
+    missing, not_run = case["recorded"] - case["observed"], case["planned"] - case["recorded"]
     parts = [f"{case['passed']} of {case['decided']} decided passed", f"{case['planned']} planned"]
     parts += [f"{missing} not observed"] if missing else []
+    parts += [f"{not_run} not run"] if not_run else []
     parts += [f"{case['undecided']} undecided"] if case["undecided"] else []
     parts += [f"{words(stage)} failed {n}" for stage, n in case["failed_at"].items() if stage != "acceptance"]
     parts += [f"same outcome {case['modal']['k']}/{case['modal']['n']}"] if case["modal"]["n"] > 1 else []
@@ -96,7 +97,7 @@ def _cell(case: Mapping[str, Any] | None, group: dict[str, Any], gallery: Galler
     return {
         "tone": tone,
         "letter": letter,
-        "counts": counts + (f" −{missing}" if missing and case["recorded"] else ""),
+        "counts": counts + (f" −{missing}" if missing else ""),
         "title": f"{model_name(group, 40)}: {'; '.join(parts)}",
         "href": gallery.anchors.get((GroupKey(group["suite"], group["experiment"], group["model"]), case["case_id"])),
         "bar": share_bar(case["passed"], case["decided"], "cell") if case["decided"] else None,

@@ -17,6 +17,7 @@ import msgspec
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from callscope.contract import Manifest
 from callscope.reports.columns import grouped
 from callscope.reports.gallery import choose
 from callscope.reports.limitations import limitations
@@ -27,6 +28,8 @@ from callscope.reports.view import RunView, cases_by_id
 __all__ = ["render_html"]
 
 _MANIFEST_LIMIT = 400_000
+_CASES, _LISTED, _BLOCKS = 12, 2000, 60
+"""Longer lists of cases are folded; how many cases are listed of a block, and how many blocks' lists are given."""
 
 
 def render_html(view: RunView, summary: Mapping[str, Any]) -> str:
@@ -35,8 +38,14 @@ def render_html(view: RunView, summary: Mapping[str, Any]) -> str:
     Its size is bounded: heat maps by rows, evidence by examples a category and model, texts by length; each says so.
     """
     gallery = choose(view)
+    manifest, blocks = _folded(view.manifest)
     cases = {name: cases_by_id(view, name) for name in dict.fromkeys(g["suite"] for g in summary["groups"])}
     style, script = _asset("report.css"), _asset("report.js")
+    sections = [
+        section(number, groups, summary, gallery, cases[groups[0]["suite"]])
+        for number, groups in enumerate(grouped(summary), 1)
+    ]
+    undecided = (row["undecided"] for each in sections for line in each["headline"] for row in line["cells"])
     return (
         _environment()
         .get_template("report.html.j2")
@@ -47,13 +56,23 @@ def render_html(view: RunView, summary: Mapping[str, Any]) -> str:
             script=Markup(script),  # noqa: S704 - our own file
             head=header(view, summary),
             limits=limitations(summary),
-            sections=[
-                section(number, groups, summary, gallery, cases[groups[0]["suite"]])
-                for number, groups in enumerate(grouped(summary), 1)
-            ],
-            manifest=pretty(msgspec.to_builtins(view.manifest), _MANIFEST_LIMIT),
+            sections=sections,
+            undecided=next((each["anchor"] for each in undecided if each and each["anchor"]), ""),
+            manifest=pretty(manifest, _MANIFEST_LIMIT),
+            blocks=blocks,
         )
     )
+
+
+def _folded(manifest: Manifest) -> tuple[Any, list[tuple[str, list[str]]]]:
+    """The manifest with the long lists of cases in its plan cut short, and these lists."""
+    shown, blocks = msgspec.to_builtins(manifest), []
+    for block in shown["plan"]:
+        cases = block["cases"]
+        if len(cases) > _CASES:
+            blocks.append((" · ".join(block[name] for name in ("suite", "experiment", "model")), cases[:_LISTED]))
+            block["cases"] = [*cases[:2], f"… {len(cases) - 2} more"]
+    return shown, blocks[:_BLOCKS]
 
 
 @cache

@@ -5,12 +5,15 @@ A trial stands in every category it belongs to. Counting is complete; only the e
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from callscope.contract import Case, Derived, Verdict
 from callscope.reports.blame import Agreement, Hint, hints
-from callscope.reports.evidence import Evidence, evidence, raw_text, trial_key
+from callscope.reports.evidence import Evidence, evidence, trial_key
+from callscope.reports.filters import CATEGORIES, Filters, check_filters, in_category
+from callscope.reports.rawtext import RAW_LIMIT, raw_text
 from callscope.reports.safe import one_line
 from callscope.reports.view import GroupKey, RawLookup, RunView, cases_by_id, failing_stage, group_key, is_observed
 
@@ -81,9 +84,12 @@ def failures(
 ) -> tuple[FailureGroup, ...]:
     """Failures by category and model, categories in the order of the stages, models in plan order.
 
-    `category` is a whole name or its first part (`selection`, `attribution.parameter_error`). At most `limit` examples
-    are kept for each category and model; the counts are whole.
+    `category` is a whole name or any whole part of it (`selection`, `wrong_tool`, `attribution.parameter_error`). At
+    most `limit` examples are kept for each category and model; the counts are whole.
+
+    Raises InputError, with the names there are, for a filter that names nothing of this run.
     """
+    check_filters(view, Filters(suite, experiment, model, category, case))
     known = agreements(view)
     counts: dict[tuple[str, GroupKey], int] = {}
     kept: dict[tuple[str, GroupKey], list[Derived]] = {}
@@ -92,7 +98,7 @@ def failures(
         if not _wanted(v, suite, experiment, model, case):
             continue
         for name in categories(v):
-            if category is None or name == category or name.startswith(f"{category}."):
+            if category is None or in_category(name, category):
                 place = (name, group_key(v))
                 counts[place] = counts.get(place, 0) + 1
                 if len(examples := kept.setdefault(place, [])) < limit:
@@ -109,17 +115,7 @@ def failures(
     return tuple(groups)
 
 
-_ORDER = (
-    "coverage",
-    "selection",
-    "structure",
-    "semantics",
-    "violation",
-    "recovery",
-    "other",
-    "attribution",
-    "undecided",
-)
+_ORDER = tuple(dict.fromkeys(name.split(".", 1)[0] for name in CATEGORIES))
 
 
 def _rank(category: str) -> int:
@@ -131,9 +127,12 @@ def _wanted(v: Verdict, suite: str | None, experiment: str | None, model: str | 
     return all(asked is None or asked == found for asked, found in pairs)
 
 
-def inspect_text(groups: Iterable[FailureGroup], *, raw: RawLookup | None = None, width: int = 100) -> str:
+def inspect_text(
+    groups: Iterable[FailureGroup], *, raw: RawLookup | None = None, width: int = 100, full: bool = False
+) -> str:
     """The groups as plain text for a terminal: prompt, expectation, outcome, every stage's evidence, raw bytes.
 
+    With `full` nothing is cut; else what all requests of a model share is, and texts of more than 100,000 characters.
     An example that stands in several categories is written out once and referred to afterwards.
     """
     lines: list[str] = []
@@ -155,15 +154,15 @@ def inspect_text(groups: Iterable[FailureGroup], *, raw: RawLookup | None = None
                 lines += [f"   {one_line(place.case_id, 80)} repeat {place.repeat}: shown above"]
                 continue
             shown.add(place)
-            lines += [f"   {line}".rstrip() for line in _example(failure, raw)]
+            lines += [f"   {line}".rstrip() for line in _example(failure, raw, full=full)]
         more = group.trials - len(group.examples)
         if more > 0:
             lines += [f"   … {more} more"]
     return "\n".join(lines).strip("\n") + "\n" if lines else "No failures.\n"
 
 
-def _example(failure: Failure, raw: RawLookup | None) -> Iterator[str]:
-    e: Evidence = evidence(failure.derived, failure.case)
+def _example(failure: Failure, raw: RawLookup | None, *, full: bool) -> Iterator[str]:
+    e: Evidence = evidence(failure.derived, failure.case, limit=sys.maxsize if full else RAW_LIMIT)
     yield ""
     yield e.title
     yield from _field("prompt", e.prompt)
@@ -180,12 +179,15 @@ def _example(failure: Failure, raw: RawLookup | None) -> Iterator[str]:
     for name, values in (("note", e.notes), ("changed", e.changes)):
         for value in values:
             yield from _field(name, value)
+    for step in e.repairs:
+        yield from _field("repair", step)
+    yield from _field("repaired", e.repaired)
     yield from _field("measured", e.facts)
     for hint in failure.hints:
         yield from _field("perhaps", f"{hint.party}: {hint.reason}")
     if raw is not None:
         record = raw(trial_key(failure.derived))
-        yield from _field("raw", raw_text(record) if record is not None else "no record is stored")
+        yield from _field("raw", raw_text(record, full=full) if record is not None else "no record is stored")
 
 
 def _field(name: str, text: str) -> Iterator[str]:

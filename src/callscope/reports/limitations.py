@@ -55,14 +55,14 @@ def _status(summary: Mapping[str, Any]) -> list[str]:
 
 def _coverage(groups: list[dict[str, Any]]) -> list[str]:
     said = []
-    lost = [g for g in groups if g["trials"]["observed"] < 0.95 * g["trials"]["planned"]]
+    lost = [g for g in groups if g["trials"]["observed"] < 0.95 * g["trials"]["recorded"]]
     if lost:
-        worst = min(lost, key=lambda g: g["trials"]["observed"] / g["trials"]["planned"])
-        seen, planned = worst["trials"]["observed"], worst["trials"]["planned"]
+        worst = min(lost, key=lambda g: g["trials"]["observed"] / g["trials"]["recorded"])
+        seen, tried = worst["trials"]["observed"], worst["trials"]["recorded"]
         lowest = f"{one_line(worst['model'], 60)} on {one_line(worst['suite'], 60)}"
         said.append(
             f"Coverage is below 95% in {len(lost)} of {len(groups)} groups; the lowest is {lowest} with"
-            f" {seen}/{planned} ({percent(seen, planned)}). What was not observed is in no rate."
+            f" {seen}/{tried} tried ({percent(seen, tried)}). What was not observed is in no rate."
         )
     undecided = sum(g["trials"]["undecided"] for g in groups)
     if undecided:

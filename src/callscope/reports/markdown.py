@@ -9,10 +9,24 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from callscope.reports.columns import ATTRIBUTION_WORDS, MAIN, group_title, grouped, loss_rows, model_name, words
+from callscope.reports.chosen import matrix
+from callscope.reports.columns import (
+    ATTRIBUTION_CAPTION,
+    ATTRIBUTION_WORDS,
+    EXPECTED_WORDS,
+    MAIN,
+    group_title,
+    grouped,
+    loss_rows,
+    model_name,
+    words,
+)
 from callscope.reports.limitations import limitations
 from callscope.reports.numbers import percent
+from callscope.reports.remarks import QUEUED, queued_text, remarks
+from callscope.reports.repairs import COMPARED, applied_text
 from callscope.reports.safe import one_line
+from callscope.reports.talks import TALK, talks
 
 __all__ = ["render_markdown"]
 
@@ -44,7 +58,7 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     run, trials = summary["run"], summary["trials"]
     states = ("passed", "failed", "undecided", "not_observed", "not_run")
     counts = ", ".join(f"{trials[state]} {words(state)}" for state in states)
-    status = _plain(one_line(run["status"]))
+    status = _plain(words(one_line(run["status"])))
     parts = [
         f"# callscope run {_plain(one_line(run['run_id'], 80))}",
         f"{status}: {trials['observed']} of {trials['planned']} planned trials observed; {counts}.",
@@ -63,19 +77,58 @@ def _section(groups: list[dict[str, Any]]) -> list[str]:
             [[_plain(model_name(g)), *(_plain(column.cell(g).line) for column in MAIN)] for g in groups],
         ),
         _LEGEND,
+        *_remarks(groups),
     ]
     losses = loss_rows(groups)
     if losses:
         rows = [[*(_plain(text) for text in row[:3]), f"{row[3]}/{row[4]} {percent(row[3], row[4])}"] for row in losses]
         parts += ["### Coverage loss", _table(["model", "category", "cause", "trials"], rows)]
     for group in groups:
-        matrix = group["confusion"]
-        names = [n for n in matrix["tool"] if any(row[n] for row in matrix.values())]
-        rows = [[row, *(str(matrix[row][n]) for n in names)] for row in matrix if any(matrix[row].values())]
-        parts += [
-            f"### Confusion: {_plain(model_name(group))}",
-            _table(["expected", *(words(name) for name in names)], rows),
-        ]
+        parts += _confusion(group)
     names = [n for n in ATTRIBUTION_WORDS if n != "not_run"]
     rows = [[_plain(model_name(g)), *(str(g["attribution"][n]) for n in names)] for g in groups]
-    return [*parts, "### Attribution", _table(["model", *(ATTRIBUTION_WORDS[n] for n in names)], rows)]
+    parts += [
+        "### Attribution",
+        f"{ATTRIBUTION_CAPTION[:1].upper()}{ATTRIBUTION_CAPTION[1:]}.",
+        _table(["model", *(ATTRIBUTION_WORDS[n] for n in names)], rows),
+    ]
+    return [*parts, *_talks(groups), *_repairs(groups)]
+
+
+def _remarks(groups: list[dict[str, Any]]) -> list[str]:
+    said = [f"- {_plain(model_name(group))}: {_plain(text)}" for group in groups for text in remarks(group)]
+    if any(queued_text(group["time"]["queued"]) for group in groups):
+        said.append(f"- {QUEUED}")
+    return ["\n".join(said)] if said else []
+
+
+def _confusion(group: dict[str, Any]) -> list[str]:
+    found = group["confusion"]
+    names = [n for n in found["tool"] if any(row[n] for row in found.values())]
+    rows = [[EXPECTED_WORDS[r], *(str(found[r][n]) for n in names)] for r in found if any(found[r].values())]
+    parts = [
+        f"### Confusion: {_plain(model_name(group))}",
+        _table(["expected", *(words(name) for name in names)], rows),
+    ]
+    tools = matrix(group)
+    if tools is not None:
+        rows = [[_plain(name), *(str(n or "·") for n, _ in cells), str(total)] for name, cells, total in tools.rows]
+        parts.append(_table(["expected tool", *(_plain(name) for name in tools.columns), "all"], rows))
+    return parts
+
+
+def _talks(groups: list[dict[str, Any]]) -> list[str]:
+    rows = [[_plain(model_name(g)), *(_plain(column.cell(g).line) for column in TALK)] for g in talks(groups)]
+    return ["### Recovery", _table(["model", *(column.heading for column in TALK)], rows)] if rows else []
+
+
+def _repairs(groups: list[dict[str, Any]]) -> list[str]:
+    mended = [group for group in groups if group["repaired"]["trials"]]
+    if not mended:
+        return []
+    headings = ["model", *(column.heading for column in COMPARED), "repairs (trials)"]
+    rows = [
+        [_plain(model_name(g)), *(_plain(column.cell(g).line) for column in COMPARED), _plain(applied_text(g))]
+        for g in mended
+    ]
+    return ["### With repairs, beside the raw figures", _table(headings, rows)]

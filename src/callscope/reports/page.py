@@ -12,19 +12,25 @@ from typing import Any
 from callscope.contract import Case, ModelRef
 from callscope.reports.blame import Agreement, hints
 from callscope.reports.columns import (
+    ATTRIBUTION_CAPTION,
     ATTRIBUTION_WORDS,
     MAIN,
     group_title,
     loss_rows,
     model_name,
+    plural,
     rate_cell,
     words,
 )
+from callscope.reports.crossed import chosen, confusions
 from callscope.reports.evidence import evidence
 from callscope.reports.gallery import PASSED, Gallery
 from callscope.reports.heat import heat_map
 from callscope.reports.numbers import DASH, milliseconds, money, percent, quantity
+from callscope.reports.remarks import QUEUED, queued_text, remarks
+from callscope.reports.repairs import repairs_section
 from callscope.reports.svg import interval_strip, share_bar, stacked_bar
+from callscope.reports.talks import TALK, talks
 from callscope.reports.view import GroupKey, RunView
 
 __all__ = ["header", "section"]
@@ -39,25 +45,13 @@ _RATE_OF = {
 _SENT = 40
 _FUNNEL = (
     ("planned", "planned", ""),
-    ("observed", "accepted", "not run, or no decision observed"),
-    ("decision", "decision right", "wrong tool or wrong decision to call, or undecided"),
+    ("tried", "tried", "not run"),
+    ("observed", "accepted", "coverage loss: no decision observed"),
+    ("decision", "selection right", "wrong tool, a call where none was right or none where one was, or undecided"),
     ("structure", "structure valid", "arguments against the schema, or no JSON"),
-    ("meaning", "meaning right", "wrong values, or undecided"),
+    ("meaning", "semantics right", "wrong values, or undecided"),
     ("passed", "passed, strictly", "violations, recovery"),
 )
-_RIGHT = {
-    "tool": {"correct_tool"},
-    "tools": {"correct_tool"},
-    "abstention": {"abstained_correctly"},
-    "clarification": {"clarified_as_expected"},
-}
-_NEUTRAL = {"undecided", "not_observed", "not_run"}
-_EXPECTED_WORDS = {
-    "tool": "one call",
-    "tools": "several calls",
-    "abstention": "no call (text)",
-    "clarification": "a question",
-}
 
 
 def header(view: RunView, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +113,7 @@ def section(
     """All that the page says of one suite under one experiment."""
     suite, experiment = groups[0]["suite"], groups[0]["experiment"]
     mine = [c for c in summary["cases"] if c["suite"] == suite and c["experiment"] == experiment]
+    shelves = _shelves(f"s{number}", groups, mine, gallery, cases)
     return {
         "id": f"s{number}",
         "title": group_title(groups[0]),
@@ -126,18 +121,25 @@ def section(
         "kind": groups[0]["suite_kind"],
         "settings": _settings(groups),
         "headings": [column.heading for column in MAIN],
-        "headline": [_headline(group) for group in groups],
+        "headline": [_headline(group, _undecided(group, shelves)) for group in groups],
+        "remarks": [(model_name(group), said) for group in groups if (said := remarks(group))],
+        "queued": QUEUED if any(queued_text(group["time"]["queued"]) for group in groups) else "",
         "funnels": [_funnel(group) for group in groups],
         "heat": heat_map(groups, mine, gallery),
-        "confusions": _confusions(groups),
+        "confusions": confusions(groups),
+        "chosen": [laid for group in groups if (laid := chosen(group))],
         "attribution": _attribution(groups),
-        "stability": [_stability(group) for group in groups],
+        "stability": [_stability(group) for group in groups if group["stability"]["cases"]],
+        "once": sum(group["stability"]["observed_once"] for group in groups),
+        "talk_headings": [column.heading for column in TALK],
+        "talks": [(model_name(group), [column.cell(group) for column in TALK]) for group in talks(groups)],
         "times": [_times(group) for group in groups],
         "losses": [(*row[:3], f"{row[3]}/{row[4]}", percent(row[3], row[4])) for row in loss_rows(groups)],
+        "repairs": repairs_section(groups, gallery),
         "slices": _slices(groups),
         "names": [model_name(group) for group in groups],
         "extras": _extras(groups),
-        "shelves": _shelves(groups, mine, gallery, cases),
+        "shelves": shelves,
     }
 
 
@@ -156,7 +158,16 @@ def _settings(groups: list[dict[str, Any]]) -> list[str]:
     return [f"{', '.join(names)}: {text}" for text, names in said.items()]
 
 
-def _headline(group: dict[str, Any]) -> dict[str, Any]:
+def _undecided(group: dict[str, Any], shelves: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The undecided trials of a group, and where their evidence stands."""
+    count = group["trials"]["undecided"]
+    mine = [
+        s for each in shelves if each["stage"] == "undecided" for s in each["shelves"] if s["key"] == group["model"]
+    ]
+    return {"count": count, "anchor": mine[0]["anchor"] if mine else ""} if count else None
+
+
+def _headline(group: dict[str, Any], undecided: dict[str, Any] | None) -> dict[str, Any]:
     cells = []
     for column in MAIN:
         cell = column.cell(group)
@@ -173,6 +184,7 @@ def _headline(group: dict[str, Any]) -> dict[str, Any]:
                 "more": cell.more,
                 "strip": strip,
                 "strong": column.heading == "passed",
+                "undecided": undecided if column.heading == "passed" else None,
             }
         )
     reported = ", ".join(group["reported_models"]) or "nothing"
@@ -181,7 +193,7 @@ def _headline(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def _funnel(group: dict[str, Any]) -> dict[str, Any]:
-    funnel = group["funnel"]
+    funnel = {**group["funnel"], "tried": group["trials"]["recorded"]}
     rows, before = [], funnel["planned"]
     for key, label, lost_as in _FUNNEL:
         count = funnel[key]
@@ -197,35 +209,6 @@ def _funnel(group: dict[str, Any]) -> dict[str, Any]:
         )
         before = count
     return {"name": model_name(group), "rows": rows}
-
-
-def _confusions(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    names = [
-        name
-        for name in groups[0]["confusion"]["tool"]
-        if any(row[name] for group in groups for row in group["confusion"].values())
-    ]
-    result = []
-    for group in groups:
-        rows = []
-        for expects, row in group["confusion"].items():
-            total = sum(row.values())
-            if total:
-                cells = [
-                    {
-                        "count": row[n],
-                        "tone": _tone(expects, n),
-                        "step": min(4, 1 + 4 * row[n] // total) if row[n] else 0,
-                    }
-                    for n in names
-                ]
-                rows.append({"label": _EXPECTED_WORDS[expects], "cells": cells, "total": total})
-        result.append({"name": model_name(group), "columns": [words(name) for name in names], "rows": rows})
-    return result
-
-
-def _tone(expects: str, selection: str) -> str:
-    return "n" if selection in _NEUTRAL else "g" if selection in _RIGHT[expects] else "b"
 
 
 def _attribution(groups: list[dict[str, Any]]) -> dict[str, Any]:
@@ -247,7 +230,8 @@ def _attribution(groups: list[dict[str, Any]]) -> dict[str, Any]:
                 "violations": violations or DASH,
             }
         )
-    return {"legend": [(kinds[name], ATTRIBUTION_WORDS[name]) for name in names], "rows": rows}
+    legend = [(kinds[name], ATTRIBUTION_WORDS[name]) for name in names]
+    return {"legend": legend, "rows": rows, "caption": ATTRIBUTION_CAPTION}
 
 
 def _stability(group: dict[str, Any]) -> dict[str, Any]:
@@ -269,11 +253,14 @@ def _stability(group: dict[str, Any]) -> dict[str, Any]:
 
 def _times(group: dict[str, Any]) -> dict[str, Any]:
     time, tokens, attempts = group["time"], group["tokens"], group["attempts"]
-    clocks = [time[name] for name in ("model", "first_byte", "first_call", "queued")]
+    clocks = [time[name] for name in ("model", "first_byte", "first_call")]
     sums = [tokens[name] for name in ("input_tokens", "output_tokens", "reasoning_tokens")]
     return {
         "name": model_name(group),
-        "clocks": [f"{milliseconds(c['p50'])} / {milliseconds(c['p95'])}" if c["n"] else DASH for c in clocks],
+        "clocks": [
+            *(f"{milliseconds(c['p50'])} / {milliseconds(c['p95'])}" if c["n"] else DASH for c in clocks),
+            queued_text(time["queued"]) or DASH,
+        ],
         "n": time["model"]["n"],
         "tokens": [
             {"sum": quantity(s["sum"]), "each": quantity(s["per_trial"]), "unknown": s["unknown"]}
@@ -282,7 +269,8 @@ def _times(group: dict[str, Any]) -> dict[str, Any]:
             for s in sums
         ],
         "cost": money(group["cost"]),
-        "attempts": f"{attempts['sum']} for {group['trials']['recorded']} trials",
+        "attempts": f"{attempts['sum']} for {plural(group['trials']['recorded'], 'trial')}",
+        "retried": attempts["retried_trials"],
     }
 
 
@@ -322,7 +310,11 @@ def _extras(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _shelves(
-    groups: list[dict[str, Any]], cells: list[dict[str, Any]], gallery: Gallery, cases: Mapping[str, Case]
+    section_id: str,
+    groups: list[dict[str, Any]],
+    cells: list[dict[str, Any]],
+    gallery: Gallery,
+    cases: Mapping[str, Case],
 ) -> list[dict[str, Any]]:
     never: dict[str, list[bool]] = {}
     for cell in cells:
@@ -344,6 +336,8 @@ def _shelves(
         categories.setdefault(shelf.category, []).append(
             {
                 "name": model_name(groups[order[shelf.key]]),
+                "key": shelf.key.model,
+                "anchor": f"{section_id}-k{sum(map(len, categories.values()))}",
                 "count": shelf.trials,
                 "items": items,
                 "more": shelf.trials - len(items),

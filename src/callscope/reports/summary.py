@@ -72,7 +72,10 @@ def check_identities(summary: dict[str, Any], *, planned: int | None = None) -> 
             "acceptance categories": sum(group["coverage"]["categories"].values()),
             "attributions": sum(group["attribution"].values()) + trials["not_run"],
             "confusion matrix": sum(sum(row.values()) for row in group["confusion"].values()),
-            "coverage": group["coverage"]["accepted"]["n"],
+            "coverage": group["coverage"]["accepted"]["n"] + trials["not_run"],
+            "tool pairs": sum(pair["trials"] for pair in group["tool_pairs"])
+            + (trials["recorded"] - trials["observed"])
+            + trials["not_run"],
             "failing stages": sum(group["failed_at"].values())
             + trials["passed"]
             + trials["undecided"]
@@ -84,6 +87,10 @@ def check_identities(summary: dict[str, Any], *, planned: int | None = None) -> 
         for what, found in parts.items():
             if found != total:
                 raise RunFolderError(f"the {what} of {name} add up to {found}, but {total} trials were planned")
+        raw, repaired = group["rates"]["passed"], group["repaired"]
+        then = repaired["rates"]["passed"]
+        if (then["k"], then["n"]) != (raw["k"] + repaired["gained"] - repaired["lost"], raw["n"]):
+            raise RunFolderError(f"the repaired passes of {name} do not add up: {then['k']} of {then['n']}")
     for what, found in (
         ("groups", sum(group["trials"]["planned"] for group in summary["groups"])),
         ("cases", sum(case["planned"] for case in summary["cases"])),

@@ -11,13 +11,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from callscope.reports.safe import csv_cell
+from callscope.scoring.repair import REPAIRS
 
-__all__ = ["to_csv", "to_rows"]
+__all__ = ["short_rows", "to_csv", "to_rows"]
 
 
 def to_rows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One flat row a group; the columns are the same in every row, numbers stay numbers, unknown is None."""
     return [_row(group) for group in summary["groups"]]
+
+
+def short_rows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One short row a group for reading: who, how many trials, and the main rates, each as `k/n` and as a number."""
+    return [_short_row(group) for group in summary["groups"]]
+
+
+def _short_row(group: Mapping[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {name: group[name] for name in ("suite", "experiment", "model")}
+    row |= {name: group["trials"][name] for name in ("planned", "not_run", "observed", "undecided")}
+    for name in ("passed", "selection", "exact", "abstention", "clarification"):
+        rate = group["rates"][name]
+        row |= {name: f"{rate['k']}/{rate['n']}", f"{name}_rate": rate["rate"]}
+    return row | {"model_p50_ms": group["time"]["model"]["p50"], "cost": group["cost"]["sum"]}
 
 
 def _row(group: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,6 +56,11 @@ def _row(group: Mapping[str, Any]) -> dict[str, Any]:
         row |= {f"{name}_{part}": rate[part] for part in ("k", "n", "rate", "low", "high", "clusters")}
     row |= {f"undecided_{name}": count for name, count in group["undecided"].items()}
     row |= {f"attribution_{name}": count for name, count in group["attribution"].items()}
+    repaired = group["repaired"]
+    for name, rate in repaired["rates"].items():
+        row |= {f"repaired_{name}_{part}": rate[part] for part in ("k", "n", "rate", "low", "high", "clusters")}
+    row |= {f"repaired_{name}": repaired[name] for name in ("trials", "gained", "lost", "undecided", "newly_decided")}
+    row |= {f"repair_{name}": repaired["applied"].get(name, 0) for name in REPAIRS}
     row["violations"] = sum(group["violations"].values())
     stability = group["stability"]
     row["stability_cases"] = stability["cases"]

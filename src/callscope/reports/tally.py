@@ -11,9 +11,19 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from callscope.contract import Block, Case, Derived, ProviderError
+from callscope.contract import Block, Case, Derived, ProviderError, Repaired
 from callscope.errors import RunFolderError
-from callscope.reports.view import GroupKey, RunView, cases_by_id, expectation_class, failing_stage, is_observed
+from callscope.reports.chosen import Pair, count_pair, pair_of
+from callscope.reports.talks import count_talk
+from callscope.reports.view import (
+    RIGHT_SELECTIONS,
+    GroupKey,
+    RunView,
+    cases_by_id,
+    expectation_class,
+    failing_stage,
+    is_observed,
+)
 
 __all__ = ["CLOCKS", "TOKEN_KINDS", "CaseTally", "Clock", "GroupTally", "Sum", "Way", "tally"]
 
@@ -38,9 +48,12 @@ class Way(NamedTuple):
 
 
 class CaseTally:
-    """What the repeats of one case did. `seen` has bit r set when repeat r was recorded."""
+    """What the repeats of one case did. `seen` has bit r set when repeat r was recorded.
 
-    __slots__ = ("case", "expects", "outcomes", "planned", "seen", "verbatim", "ways")
+    `mended` counts the trials to which a repair applies, by how they ended and how they would have ended with repairs.
+    """
+
+    __slots__ = ("case", "expects", "mended", "outcomes", "planned", "seen", "talk", "verbatim", "ways")
 
     def __init__(self, case: Case, planned: int) -> None:
         self.case = case
@@ -48,8 +61,10 @@ class CaseTally:
         self.planned = planned
         self.seen = 0
         self.ways: dict[Way, int] = {}
+        self.mended: dict[tuple[Way, Way], int] = {}
         self.outcomes: dict[str, int] = {}
         self.verbatim: dict[tuple[str, str], int] = {}
+        self.talk: dict[str, int] = {}
 
     @property
     def recorded(self) -> int:
@@ -103,6 +118,9 @@ class GroupTally:
         self.tokens = {name: Sum() for name in TOKEN_KINDS}
         self.cost = Sum()
         self.attempts: Counter[int] = Counter()
+        self.retries = self.retried = 0
+        self.pairs: dict[Pair, list[int]] = {}
+        self.failed_flags: Counter[str] = Counter()
         self.violations: Counter[str] = Counter()
         self.causes: Counter[tuple[str, str]] = Counter()
         self.flags: Counter[str] = Counter()
@@ -111,6 +129,7 @@ class GroupTally:
         self.finish: Counter[str] = Counter()
         self.rules: Counter[str] = Counter()
         self.transformed = 0
+        self.repairs: Counter[str] = Counter()
         self.recovery: dict[str, Counter[str]] = {}
         self.recovery_trials = 0
 
@@ -137,14 +156,33 @@ class GroupTally:
             tuple(sorted(verdict.violations)) if verdict.violations else (),
         )
         case.ways[way] = case.ways.get(way, 0) + 1
+        if derived.repaired is not None:
+            self._mend(case, way, derived.repaired)
         if observed:
             self._observe(case, derived)
         else:
             _bump(self.causes, (verdict.acceptance, _cause(derived)))
         self._measure(derived)
+        if verdict.recovery is not None:
+            count_talk(case.talk, verdict.recovery)
+
+    def _mend(self, case: CaseTally, way: Way, repaired: Repaired) -> None:
+        then = way._replace(
+            selection=repaired.selection,
+            structure=repaired.structure,
+            semantics=repaired.semantics,
+            attribution=repaired.attribution,
+            passed=repaired.passed,
+            failing=None,
+            violations=(),
+        )
+        case.mended[way, then] = case.mended.get((way, then), 0) + 1
+        for name in {step.name for step in repaired.steps}:
+            _bump(self.repairs, name)
 
     def _observe(self, case: CaseTally, derived: Derived) -> None:
-        measures = derived.measures
+        measures, right = derived.measures, derived.verdict.selection in RIGHT_SELECTIONS
+        count_pair(self.pairs, pair_of(case.case, case.expects, derived.outcome), right=right)
         if case.planned > 1:
             meaning, verbatim = measures.outcome_hash, (measures.outcome_hash, measures.text_hash)
             case.outcomes[meaning] = case.outcomes.get(meaning, 0) + 1
@@ -159,6 +197,9 @@ class GroupTally:
             total.add(getattr(measures.usage, name))
         self.cost.add(measures.cost)
         self.attempts[measures.attempts] += 1
+        retries = max(0, measures.attempts - measures.rounds)
+        self.retries += retries
+        self.retried += retries > 0
         if measures.reported_model is not None:
             _bump(self.reported, measures.reported_model)
         if measures.finish is not None:
@@ -168,6 +209,8 @@ class GroupTally:
         flags = verdict.flags + derived.outcome.flags
         for flag in set(flags) if flags else ():
             _bump(self.flags, flag)
+            if verdict.passed is False:
+                _bump(self.failed_flags, flag)
         for note in set(derived.notes):
             _bump(self.notes, note)
         if derived.transformations:

@@ -16,14 +16,33 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from callscope.reports.columns import ATTRIBUTION_WORDS, MAIN, Cell, group_title, grouped, loss_rows, model_name, words
-from callscope.reports.numbers import milliseconds, percent
+from callscope.reports.chosen import confused
+from callscope.reports.columns import (
+    ATTRIBUTION_CAPTION,
+    ATTRIBUTION_WORDS,
+    EXPECTED_WORDS,
+    LEGEND,
+    MAIN,
+    Cell,
+    group_title,
+    grouped,
+    loss_rows,
+    model_name,
+    words,
+)
+from callscope.reports.numbers import percent
+from callscope.reports.remarks import QUEUED, flag_remarks, group_remarks, queued_text
+from callscope.reports.repairs import COMPARED, applied_text
 from callscope.reports.safe import one_line
+from callscope.reports.talks import TALK, talks
 
 __all__ = ["print_summary", "summary_tables", "terminal_text"]
 
 _GAP = 2
 """Between columns: one space of padding, one of the box."""
+
+_WORD = 26
+"""A longer word of a heading (a model's name) is folded."""
 
 Rows = Sequence[tuple[str, Sequence[Cell]]]
 
@@ -46,33 +65,39 @@ def summary_tables(summary: Mapping[str, Any], *, width: int = 100) -> Iterator[
     run, trials = summary["run"], summary["trials"]
     yield Text(f"Run {one_line(run['run_id'], 80)}", style="bold")
     yield Text(
-        f"{one_line(run['status'])} · {trials['recorded']} of {trials['planned']} trials recorded · dataset"
+        f"{words(one_line(run['status']))} · {trials['recorded']} of {trials['planned']} trials recorded · dataset"
         f" {one_line(run['dataset_version'], 40)} · callscope {one_line(run['callscope'], 40)}",
         style="dim",
     )
-    for groups in grouped(summary):
+    for number, groups in enumerate(grouped(summary)):
         yield Text("")
         yield Text(group_title(groups[0]), style="bold cyan")
         rows = [(model_name(group), [column.cell(group) for column in MAIN]) for group in groups]
         yield from _wide(width, "model", [column.heading for column in MAIN], rows)
         yield from _asides(groups)
+        if number == 0:
+            yield from _legend(summary["groups"])
         yield from _losses(width, groups)
-        for group in groups:
-            yield from _confusion(width, group)
+        yield from _confusion(width, groups)
+        yield from _confused(groups)
         yield from _attribution(width, groups)
+        yield from _talks(width, groups)
+        yield from _repairs(width, groups)
 
 
 def _asides(groups: list[dict[str, Any]]) -> Iterator[Text]:
     for group in groups:
-        undecided, retried = group["trials"]["undecided"], group["attempts"]["retried_trials"]
-        queued = group["time"]["queued"]
-        notes = [f"{undecided} undecided"] if undecided else []
-        notes += [f"{retried} retried"] if retried else []
-        notes += [f"queued {milliseconds(queued['p50'])} / {milliseconds(queued['p95'])}"] if queued["n"] else []
-        reported = sorted(name for name in group["reported_models"] if name != group["model_id"])
-        notes += [f"reported as {', '.join(one_line(name, 60) for name in reported[:5])}"] if reported else []
+        for said in flag_remarks(group):
+            yield Text(f"{model_name(group)}: {said}", style="yellow")
+        notes = group_remarks(group)
         if notes:
             yield Text(f"{model_name(group)}: {'; '.join(notes)}", style="dim")
+
+
+def _legend(groups: list[dict[str, Any]]) -> Iterator[Text]:
+    yield Text(LEGEND, style="dim")
+    if any(queued_text(group["time"]["queued"]) for group in groups):
+        yield Text(QUEUED, style="dim")
 
 
 def _losses(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -89,23 +114,51 @@ def _losses(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType
         yield from _wide(width, "model", ["category", "cause", "trials"], rows)
 
 
-def _confusion(width: int, group: dict[str, Any]) -> Iterator[RenderableType]:
-    yield from _heading(f"Confusion: {model_name(group)}")
-    matrix = group["confusion"]
-    kept = [name for name, row in matrix.items() if any(row.values())]
-    rows = [
-        (words(selection), [Cell(str(matrix[name][selection]) if matrix[name][selection] else "·") for name in kept])
-        for selection in next(iter(matrix.values()))
-        if any(matrix[name][selection] for name in kept)
-    ]
-    yield from _wide(width, "what came", [f"{name} expected" for name in kept], rows, label_style="")
+def _confusion(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    for expects, label in EXPECTED_WORDS.items():
+        lines = [group["confusion"][expects] for group in groups]
+        came = [name for name in lines[0] if any(line[name] for line in lines)]
+        rows += [(f"expected: {label}", [Cell("")] * len(groups))] if came else []
+        rows += [(f"  {words(name)}", [Cell(str(line[name] or "·")) for line in lines]) for name in came]
+    yield from _heading("Confusion: expected, and what came")
+    yield from _wide(width, "trials", [model_name(group) for group in groups], rows, label_style="")
+
+
+def _confused(groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    lines = [(model_name(group), said) for group in groups if (said := confused(group))]
+    if lines:
+        yield from _heading("Wrong choices: expected → what came, of the trials that expected it")
+        for name, said in lines:
+            yield Text.assemble((name, "cyan"), f": {said}")
+
+
+def _talks(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    held = talks(groups)
+    if held:
+        yield from _heading(
+            "Recovery: after a tool's answer (corrected, repeated: of conversations with a failed call)"
+        )
+        rows = [(model_name(group), [column.cell(group) for column in TALK]) for group in held]
+        yield from _wide(width, "model", [column.heading for column in TALK], rows)
 
 
 def _attribution(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
     names = [n for n in ATTRIBUTION_WORDS if any(_attributed(group, n) for group in groups)]
     rows = [(model_name(group), [Cell(str(_attributed(group, name) or "·")) for name in names]) for group in groups]
     yield from _heading("Attribution of trials")
+    yield Text(ATTRIBUTION_CAPTION, style="dim")
     yield from _wide(width, "model", [ATTRIBUTION_WORDS[name] for name in names], rows)
+
+
+def _repairs(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    mended = [group for group in groups if group["repaired"]["trials"]]
+    if mended:
+        yield from _heading("Repairs: what a stack that repairs would have got, beside the raw figures, never in them")
+        rows = [(model_name(group), [column.cell(group) for column in COMPARED]) for group in mended]
+        yield from _wide(width, "model", [column.heading for column in COMPARED], rows)
+        for group in mended:
+            yield Text(f"{model_name(group)}: {applied_text(group)}", style="dim")
 
 
 def _attributed(group: dict[str, Any], name: str) -> int:
@@ -141,8 +194,8 @@ def _wide(
 
 
 def _width(heading: str, texts: list[str]) -> int:
-    """The width of a column: its widest cell, or the widest word of its heading, which may wrap."""
-    return max([cell_len(word) for word in heading.split()] + [cell_len(text) for text in texts])
+    """The width of a column: its widest cell, or the widest word of its heading, which may wrap at spaces."""
+    return max([min(cell_len(word), _WORD) for word in heading.split(" ")] + [cell_len(text) for text in texts])
 
 
 def _balanced(widths: list[int], room: int) -> list[tuple[int, int]]:

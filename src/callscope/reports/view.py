@@ -26,6 +26,7 @@ from callscope.errors import RunFolderError
 
 __all__ = [
     "EXPECTATION_CLASSES",
+    "RIGHT_SELECTIONS",
     "GroupKey",
     "RawLookup",
     "RunView",
@@ -40,7 +41,7 @@ __all__ = [
 EXPECTATION_CLASSES = ("tool", "tools", "abstention", "clarification")
 """The rows of a confusion matrix; `abstention` holds the expectations text and no_call."""
 
-_RIGHT = frozenset({"correct_tool", "clarified_as_expected", "abstained_correctly"})
+RIGHT_SELECTIONS = frozenset({"correct_tool", "clarified_as_expected", "abstained_correctly"})
 
 RawLookup = Callable[[TrialKey], Record | None]
 """Finds the stored bytes of a trial; None where there are none."""
@@ -102,7 +103,7 @@ def failing_stage(verdict: Verdict) -> str | None:
         return "acceptance"
     if verdict.passed is None:
         return None
-    if verdict.selection not in _RIGHT:
+    if verdict.selection not in RIGHT_SELECTIONS:
         return "selection"
     if verdict.structure in {"invalid", "malformed"}:
         return "structure"

@@ -75,6 +75,16 @@ class Checker:
                 return Checked(True, replaced=True)
             return _collect(validator, value, replaced=True)
 
+    def raw_errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
+        """The library's own errors, for what needs more than `check` tells (the repair track); `[]` for a valid
+        value."""
+        validator = self._validator
+        assert validator is not None
+        try:
+            return list(validator.iter_errors(value))
+        except UnicodeEncodeError:
+            return list(validator.iter_errors(without_surrogates(value)))
+
 
 def _collect(validator: jsonschema_rs.Draft202012Validator, value: Any, *, replaced: bool) -> Checked:
     found = list(validator.iter_errors(value))

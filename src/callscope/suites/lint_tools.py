@@ -85,6 +85,8 @@ def _schema_unbuildable(it: Lintable) -> Iterator[Spot]:
 def _required_undeclared(it: Lintable) -> Iterator[Spot]:
     for node in _nodes(it):
         required, properties = node.schema.get("required"), node.schema.get("properties", {})
+        if "properties" not in node.schema and node.schema.get("type") != "object":
+            continue  # a condition on an object that is declared around it
         if isinstance(required, list) and isinstance(properties, dict):
             for name in required:
                 if isinstance(name, str) and name not in properties:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import callscope
+from callscope.capture.config import RunConfig
 from tests.capture.helpers import small_suite, stand_in_model
 from tests.stand_in import StandIn, by_rules, completion
 
@@ -55,6 +58,49 @@ def test_the_public_names_are_curated() -> None:
         assert getattr(callscope, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         callscope.nope  # noqa: B018
+
+
+def test_dir_lists_the_public_names_and_nothing_else() -> None:
+    assert dir(callscope) == sorted(callscope.__all__)
+
+
+def test_every_setting_is_an_argument_with_the_default_of_a_configuration_and_is_explained() -> None:
+    given = inspect.signature(callscope.run).parameters
+    assert {name: one.default for name, one in inspect.signature(callscope.arun).parameters.items()} == {
+        name: one.default for name, one in given.items()
+    }
+    defaults = RunConfig(models=())
+    for field in set(RunConfig.__struct_fields__) - {"models", "suites", "fixtures", "budgets"}:
+        assert given[field].default == getattr(defaults, field), field
+        assert f"\n        {field}: " in (callscope.run.__doc__ or ""), field
+    assert all(f"\n        {name}: " in (callscope.run.__doc__ or "") for name in given)
+
+
+@pytest.mark.parametrize("settings", [{"repeats": 0}, {"repeats": "many"}, {"budgets": {"call": 1}}], ids=str)
+def test_a_setting_that_cannot_be_is_an_input_error(tmp_path: Path, settings: dict[str, Any]) -> None:
+    models = [{"provider": "x", "model": "y", "base_url": "http://127.0.0.1:9/v1"}]
+    with pytest.raises(callscope.InputError):
+        callscope.run(small_suite(1), models=models, out=tmp_path / "run", **settings)
+
+
+def test_a_run_and_its_summary_say_what_they_are_and_give_short_or_full_rows(tmp_path: Path) -> None:
+    run = callscope.run(
+        small_suite(1),
+        models=[{"provider": "x", "model": "y", "base_url": "http://127.0.0.1:9/v1"}],
+        out=tmp_path / "run",
+        repeats=1,
+        attempts=1,
+        budgets={"calls": 1},
+    )
+    summary = run.summary()
+    assert repr(run).startswith("<callscope.Run ")
+    assert "x/y" in repr(run)
+    assert repr(summary).startswith("<callscope.Summary ")
+    assert "0 passed" in repr(summary)
+    assert len(summary.rows()[0]) <= 20
+    assert len(summary.rows(full=True)[0]) > 100
+    assert len(summary.to_frame().columns) == len(summary.rows()[0])
+    assert len(summary.to_frame(full=True).columns) == len(summary.rows(full=True)[0])
 
 
 def document_fixtures(shared: Path, folder: Path) -> Path:

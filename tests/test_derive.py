@@ -70,6 +70,13 @@ def test_only_the_last_attempt_of_a_round_is_judged() -> None:
     assert derived.measures.queued == 3.0
 
 
+@pytest.mark.parametrize(("attempts", "rounds"), [((1,), 1), ((3,), 1), ((1, 1), 2), ((2, 1), 2), ((1, 0), 1)], ids=str)
+def test_rounds_and_attempts_are_counted_apart(attempts: tuple[int, ...], rounds: int) -> None:
+    held = [Round(tuple(exchange(completion(None, RIGHT), attempt=i + 1) for i in range(n))) for n in attempts]
+    measures = derive(record(*held), CASE, SUITE).measures
+    assert (measures.attempts, measures.rounds) == (sum(attempts), rounds)
+
+
 def test_the_first_call_of_a_stream_is_timed_by_the_chunk_that_completed_it() -> None:
     parts = stream_of(None, RIGHT)
     offsets, at = [], 0

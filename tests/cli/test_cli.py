@@ -105,6 +105,30 @@ def test_report_markdown_and_inspect(place: Path) -> None:
     assert callscope("inspect", place / "run").returncode == 0
 
 
+def test_inspect_finds_by_the_documented_short_name_and_says_what_else_there_is(place: Path) -> None:
+    found = callscope("inspect", place / "run").stdout.decode()
+    name = found.split("== ")[1].split(" ")[0]
+    short = callscope("inspect", place / "run", "--category", name.rsplit(".", 1)[1])
+    assert f"== {name} " in short.stdout.decode()
+    none = callscope("inspect", place / "run", "--category", "authentication_error")
+    assert none.returncode == 0
+    assert f"No failures of category authentication_error. There are: {name}" in " ".join(none.stdout.decode().split())
+
+
+def test_inspect_cuts_the_shared_tools_and_shows_them_with_full(place: Path) -> None:
+    cut = callscope("inspect", place / "run").stdout.decode()
+    full = callscope("inspect", place / "run", "--full").stdout.decode()
+    assert "characters of tools, see --full" in cut
+    assert "see --full" not in full
+    assert '"parameters"' in full
+
+
+def test_two_runs_are_told_that_one_is_shown_at_a_time(place: Path) -> None:
+    done = callscope("report", place / "run", place / "run")
+    assert b"one run is shown at a time" in done.stderr
+    assert b"not there yet" in done.stderr
+
+
 def test_normalize_reads_a_body_on_stdin(place: Path) -> None:
     body = completion(None, [("lookup_order", '{"order_id":"\\ud83d"')])
     done = callscope("normalize", "--api", "openai-chat", stdin=body)
@@ -148,6 +172,13 @@ BAD = {
     "out is a file": ["run", "benchmark.config.json", "--out", "benchmark.config.json"],
     "out is full of others": ["run", "benchmark.config.json", "--out", "fixtures"],
     "inspect limit": ["inspect", "run", "--limit", "0"],
+    "inspect category": ["inspect", "run", "--category", "wrong_tol"],
+    "inspect model": ["inspect", "run", "--model", "nobody"],
+    "inspect case": ["inspect", "run", "--case", "gretting"],
+    "inspect suite": ["inspect", "run", "--suite", "nobody"],
+    "inspect experiment": ["inspect", "run", "--experiment", "nobody"],
+    "inspect two runs": ["inspect", "run", "run"],
+    "report two runs": ["report", "run", "run"],
 }
 
 

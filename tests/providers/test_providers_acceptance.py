@@ -67,7 +67,7 @@ ERRORS: list[tuple[int, dict[str, Any], str, set[str], bool]] = [
     (404, {"code": "model_not_found"}, "provider_error", set(), False),
     (422, {"message": "bad"}, "provider_error", set(), False),
     (400, {"message": "messages with role 'tool' must follow tool_calls"}, "provider_error", set(), False),
-    (307, {"message": "moved"}, "provider_error", set(), True),
+    (307, {"message": "moved"}, "provider_error", set(), False),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What a captured trial costs: CPU and wall time a case, log bytes a record, peak memory; as ratios to a bare aiohttp loop.
+"""What a captured trial costs: CPU and wall time a case, log bytes a record, peak memory; beside a bare aiohttp loop.
 
     python benchmarks/capture.py [--trials 1000 20000] [--concurrency 16]
 

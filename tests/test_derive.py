@@ -8,12 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callscope.capture.verdicts import decode_derived, encode_derived
 from callscope.contract import (
     Exchange,
     ProviderError,
     Record,
     Round,
+    Text,
     Timing,
+    ToolCalls,
     ToolResult,
     TransportFault,
     TrialKey,
@@ -133,6 +136,29 @@ def test_a_conversation_adds_up_usage_and_hashes_all_rounds() -> None:
     assert one.measures.outcome_hash != alone.measures.outcome_hash
     assert one.verdict.recovery is not None
     assert len(one.later_outcomes) == 1
+
+
+def test_the_repair_track_stands_beside_the_verdict_and_never_in_it() -> None:
+    text = '<tool_call>{"name": "functions.lookup_order", "arguments": {"order_id": "ORD-100000"}}</tool_call>'
+    derived = derive(record(Round((exchange(completion(text)),))), CASE, SUITE)
+    assert (derived.verdict.passed, derived.verdict.selection) == (False, "no_call_when_expected")
+    assert isinstance(derived.outcome, Text)
+    repaired = derived.repaired
+    assert repaired is not None
+    assert [step.name for step in repaired.steps] == ["text_call", "name_prefix"]
+    assert (repaired.selection, repaired.structure, repaired.semantics) == ("correct_tool", "valid", "exact")
+    assert (repaired.attribution, repaired.violations, repaired.passed) == ("correct", (), True)
+    assert isinstance(repaired.outcome, ToolCalls)
+    assert decode_derived(encode_derived(derived)) == derived
+
+
+def test_what_needs_no_repair_has_none() -> None:
+    for body in (completion(None, RIGHT), completion("Which order?"), completion(None, [("fly", "{}")])):
+        assert derive(record(Round((exchange(body),))), CASE, SUITE).repaired is None
+    beside = [*RIGHT, ("functions.lookup_order", RIGHT[0][1])]
+    repaired = derive(record(Round((exchange(completion(None, beside)),))), CASE, SUITE).repaired
+    assert repaired is not None
+    assert repaired.violations == ("extra_call",)
 
 
 @given(body=st.binary(max_size=300), status=st.integers(100, 599), stream=st.booleans())

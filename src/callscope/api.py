@@ -235,6 +235,15 @@ async def _endpoints(stack: AsyncExitStack, manifest: Manifest, keyring: Keyring
     return endpoints, structs.replace(manifest, models=models)
 
 
+def _bounds(budgets: Budgets | Mapping[str, float] | None) -> Budgets | dict[str, float]:
+    if isinstance(budgets, Budgets):
+        return budgets
+    for name in budgets or {}:
+        if name not in Budgets.__struct_fields__:
+            raise InputError("unknown field", field=f"budgets.{name}", expected=", ".join(Budgets.__struct_fields__))
+    return dict(budgets or {})
+
+
 async def arun(
     suite: Suites,
     *,
@@ -281,9 +290,8 @@ async def arun(
         "dataset_version": dataset_version,
         "name": name,
     }
-    bounds = budgets if isinstance(budgets, Budgets) else dict(budgets or {})
     try:
-        config = msgspec.convert({"models": (), "budgets": bounds, **settings}, RunConfig)
+        config = msgspec.convert({"models": (), "budgets": _bounds(budgets), **settings}, RunConfig)
     except msgspec.ValidationError as error:
         raise InputError(str(error), field="settings") from None
     config = structs.replace(config, models=model_configs(models))

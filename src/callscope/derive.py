@@ -78,7 +78,14 @@ def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, flo
     first, later = readings[0], tuple(reading.outcome for reading in readings[1:])
     offered = offered_tools(case, suite.tools)
     recovery = recovery_verdict(record, [reading.outcome for reading in readings], offered)
-    verdict = evaluate(case, suite.tools, first.outcome, key=record.key, recovery=recovery)
+    verdict = evaluate(
+        case,
+        suite.tools,
+        first.outcome,
+        key=record.key,
+        recovery=recovery,
+        null_means_absent=suite.null_means_absent,
+    )
     return Derived(
         verdict=verdict,
         outcome=first.outcome,
@@ -102,7 +109,7 @@ def _repaired(case: Case, suite: Suite, outcome: Outcome, offered: tuple[Tool, .
     repairs = repair(outcome, offered)
     if repairs is None:
         return None
-    judged = evaluate(case, suite.tools, repairs.outcome)
+    judged = evaluate(case, suite.tools, repairs.outcome, null_means_absent=suite.null_means_absent)
     return Repaired(
         repairs.steps,
         repairs.outcome,

@@ -56,7 +56,8 @@ class InputError(CallscopeError):
     def _text(self) -> str:
         where = ""
         if self.file is not None:
-            where = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
+            file = shown(str(self.file), 300)
+            where = f"{file}:{self.line}: " if self.line is not None else f"{file}: "
         elif self.line is not None:
             where = f"line {self.line}: "
         field = f"{shown(self.field)}: " if self.field else ""

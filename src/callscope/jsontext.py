@@ -60,7 +60,7 @@ def _float(token: str) -> float:
     return value
 
 
-def parse_json(text: str | bytes) -> Parsed:
+def parse_json(text: str | bytes, *, max_depth: int = MAX_DEPTH) -> Parsed:
     """Read one JSON value out of `text`.
 
     Raises JsonFault with a named reason, and nothing else, on any input.
@@ -72,7 +72,7 @@ def parse_json(text: str | bytes) -> Parsed:
             raise JsonFault("invalid_utf8", str(error)) from None
     if not text.strip(_SPACE):
         raise JsonFault("empty")
-    if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(text):
+    if text.count("[") + text.count("{") > max_depth and _too_deep(text, max_depth):
         raise JsonFault("too_deep")
     flags: set[str] = set()
 
@@ -118,15 +118,15 @@ def _reason(error: json.JSONDecodeError) -> str:
     return "extra_data" if error.msg.startswith("Extra data") else "syntax"
 
 
-def _too_deep(text: str) -> bool:
-    """Whether brackets outside strings nest deeper than MAX_DEPTH; decided on the text, so that it never depends on
+def _too_deep(text: str, limit: int) -> bool:
+    """Whether brackets outside strings nest deeper than `limit`; decided on the text, so that it never depends on
     how much stack an interpreter has left."""
     depth = 0
     for match in _BRACKET.finditer(text):
         mark = match.group()
         if mark in "[{":
             depth += 1
-            if depth > MAX_DEPTH:
+            if depth > limit:
                 return True
         elif mark in "]}":
             depth -= 1

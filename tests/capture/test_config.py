@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from callscope.capture.config import ModelConfig, RunConfig, check_config, load_config, read_config
 from callscope.capture.written import read_written
-from callscope.contract import Budgets
+from callscope.contract import Budgets, RateLimits
 from callscope.errors import InputError
 
 
@@ -618,3 +618,30 @@ def test_a_field_that_does_not_stand_there_has_the_line_of_the_table_around_it()
     written = read_written('{"a":\n{"b": [\n1]}}', ".json")
     assert [written.line_of(field) for field in ("a.b[0]", "a.b[7].c", "a.x.y", "z", None)] == [3, 2, 1, 1, 1]
     assert read_written("a = 1", ".toml").line_of("z") is None
+
+
+LIMITED = [
+    (b'[[models]]\nprovider = "a"\nmodel = "b"\nconcurrency = 3\nlimits = { requests_per_minute = 60 }\n', ".toml"),
+    (b'{"models":[{"provider":"a","model":"b","concurrency":3,"limits":{"requestsPerMinute":60}}]}', ".json"),
+    (b"models:\n- {provider: a, model: b, concurrency: 3, limits: {requestsPerMinute: 60}}\n", ".yaml"),
+]
+
+
+@pytest.mark.parametrize(("data", "suffix"), LIMITED, ids=["toml", "json", "yaml"])
+def test_an_accounts_limits_are_read_in_both_spellings(data: bytes, suffix: str) -> None:
+    (model,) = read_config(data, suffix).models
+    assert (model.concurrency, model.limits) == (3, RateLimits(requests_per_minute=60))
+
+
+def test_a_limit_that_there_is_none_of_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"models\[0\].limits.requests_per_second") as caught:
+        read_config(b'{"models":[{"provider":"a","model":"b","limits":{"requests_per_second":1}}]}', ".json")
+    assert caught.value.line == 1
+
+
+def test_separate_time_outs_are_read_and_bounded() -> None:
+    data = b'{"models":["a/b"],"connectTimeoutMs":500,"first_byte_timeout_ms":2000}'
+    config = read_config(data, ".json")
+    assert (config.connect_timeout_ms, config.first_byte_timeout_ms) == (500, 2_000)
+    with pytest.raises(InputError, match="connect_timeout_ms"):
+        read_config(b'{"models":["a/b"],"connect_timeout_ms":0}', ".json")

@@ -10,7 +10,7 @@ import pytest
 
 import callscope
 from callscope.capture import environment
-from callscope.capture.environment import read_environment
+from callscope.capture.environment import IGNORED, read_environment, say_ignored
 
 
 def test_it_names_our_version_the_runtime_and_what_touches_bytes() -> None:
@@ -77,3 +77,22 @@ def test_the_commit_is_that_of_the_checkout_that_runs(
     module = tmp_path / "src" / "callscope" / "capture" / "environment.py"
     monkeypatch.setattr(environment, "__file__", str(module))
     assert read_environment({}).commit == commit
+
+
+def test_variables_that_only_vendors_clients_obey_are_noted_without_their_value() -> None:
+    found = read_environment({"OPENAI_BASE_URL": "http://elsewhere", "ANTHROPIC_CUSTOM_HEADERS": "X-Key: canary"})
+    assert found.overrides == {"OPENAI_BASE_URL": IGNORED, "ANTHROPIC_CUSTOM_HEADERS": IGNORED}
+    assert found.ignored == ("OPENAI_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
+    assert not found.proxied
+
+
+def test_an_ignored_variable_is_said_once_a_process(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(environment, "_said", set())
+    for _ in range(2):
+        say_ignored(read_environment({"OPENAI_BASE_URL": "http://elsewhere"}))
+    say_ignored(read_environment({}))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "OPENAI_BASE_URL" in caplog.text
+    assert "elsewhere" not in caplog.text

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from callscope import run
 from tests.capture.helpers import small_suite, stand_in_model, write_suite
 from tests.stand_in import completion
 
@@ -105,19 +106,27 @@ def test_report_markdown_and_inspect(place: Path) -> None:
     assert callscope("inspect", place / "run").returncode == 0
 
 
-def test_inspect_finds_by_the_documented_short_name_and_says_what_else_there_is(place: Path) -> None:
-    found = callscope("inspect", place / "run").stdout.decode()
-    name = found.split("== ")[1].split(" ")[0]
-    short = callscope("inspect", place / "run", "--category", name.rsplit(".", 1)[1])
-    assert f"== {name} " in short.stdout.decode()
-    none = callscope("inspect", place / "run", "--category", "authentication_error")
-    assert none.returncode == 0
-    assert f"No failures of category authentication_error. There are: {name}" in " ".join(none.stdout.decode().split())
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose every trial is coverage loss: nobody listens at its address."""
+    model = {"provider": "x", "model": "y", "base_url": "http://127.0.0.1:9/v1"}
+    return run(small_suite(1), models=[model], out=tmp_path_factory.mktemp("lost") / "run", repeats=1, attempts=1).path
 
 
-def test_inspect_cuts_the_shared_tools_and_shows_them_with_full(place: Path) -> None:
-    cut = callscope("inspect", place / "run").stdout.decode()
-    full = callscope("inspect", place / "run", "--full").stdout.decode()
+@pytest.mark.parametrize("category", ["provider_error", "coverage", "coverage.provider_error"])
+def test_inspect_finds_by_whole_and_by_short_names(lost: Path, category: str) -> None:
+    assert b"== coverage.provider_error " in callscope("inspect", lost, "--category", category).stdout
+
+
+def test_inspect_says_what_else_there_is_where_a_category_is_empty(lost: Path) -> None:
+    done = callscope("inspect", lost, "--category", "wrong_tool")
+    assert done.returncode == 0
+    assert b"No failures of category wrong_tool. There are: coverage.provider_error 2" in done.stdout
+
+
+def test_inspect_cuts_the_shared_tools_and_shows_them_with_full(lost: Path) -> None:
+    cut = callscope("inspect", lost).stdout.decode()
+    full = callscope("inspect", lost, "--full").stdout.decode()
     assert "characters of tools, see --full" in cut
     assert "see --full" not in full
     assert '"parameters"' in full

@@ -12,7 +12,7 @@ from jsonschema_rs import validator_for
 
 from callscope.contract import Transformation
 from callscope.providers.gemini_schema import OPENAPI_SUBSET, openapi_subset
-from callscope.providers.rewrite import Dialect, Rule, escape_pointer, rewrite
+from callscope.rewrite import Dialect, Rule, escape_pointer, rewrite
 
 
 def rewritten(schema: Any) -> tuple[Any, list[tuple[str, str]]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callscope.providers.textcalls import text_calls
+from callscope.textcalls import text_calls
 
 CALLS = [
     # chat templates

@@ -173,7 +173,11 @@ def verdict(key: TrialKey, **changes: Any) -> Verdict:
 
 
 def derived(key: TrialKey, outcome: Outcome, measures: Measures | None = None, **changes: Any) -> Derived:
-    extra = {name: changes.pop(name) for name in ("transformations", "notes", "later_outcomes") if name in changes}
+    extra = {
+        name: changes.pop(name)
+        for name in ("transformations", "notes", "later_outcomes", "repaired")
+        if name in changes
+    }
     text = getattr(outcome, "text", None) or ""
     body = [[c.name, c.arguments] for c in outcome.calls] if isinstance(outcome, ToolCalls) else type(outcome).__name__
     hashes = {"outcome_hash": canonical_hash(body), "text_hash": canonical_hash(text)}

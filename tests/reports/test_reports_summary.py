@@ -172,7 +172,7 @@ def test_what_is_undecided_is_in_no_denominator_and_counted_beside() -> None:
     assert (group["rates"]["passed"]["k"], group["rates"]["passed"]["n"]) == (1, 1)
     assert (group["rates"]["selection"]["k"], group["rates"]["selection"]["n"]) == (2, 2)
     assert (group["rates"]["exact"]["k"], group["rates"]["exact"]["n"]) == (1, 1)
-    assert group["funnel"] == {"planned": 3, "observed": 3, "decision": 2, "structure": 2, "meaning": 1, "passed": 1}
+    assert group["funnel"] == {"planned": 3, "observed": 3, "selection": 2, "structure": 2, "semantics": 1, "passed": 1}
 
 
 def test_coverage_loss_is_no_wrong_answer_and_keeps_its_finer_cause() -> None:

@@ -137,7 +137,8 @@ def test_what_is_json_is_read_as_json(value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{" * 90_000, '{"a":' * 19_000, "{'" + "\\'" * 45_000, "{}" * 49_000, "```\n" * 24_000, "{" + "\\n" * 49_000]
+    "text",
+    ["{" * 90_000, '{"a":' * 19_000, "{'" + "\\'" * 45_000, "{}" * 49_000, "```\n" * 24_000, "{" + "\\n" * 49_000],
 )
 def test_no_text_takes_long(text: str) -> None:
     # Quadratic reading of these takes many seconds; the bound is wide because machines differ.

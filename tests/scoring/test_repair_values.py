@@ -143,7 +143,9 @@ def test_alternatives_are_tried_in_order_and_kept_only_whole() -> None:
     either = {"anyOf": [{**item, "required": ["q"]}, item, {"type": "null"}]}
     assert mended(either, {"n": "5", "b": "true"}) == [("scalar_type", 5), ("scalar_type", True)]
     assert mended({"anyOf": [INT, {"type": "boolean"}]}, "1") == [("scalar_type", 1)]
-    assert mended({"oneOf": [{"anyOf": [INT, {"type": "null"}]}, {"type": "boolean"}]}, "TRUE") == [("scalar_type", True)]
+    assert mended({"oneOf": [{"anyOf": [INT, {"type": "null"}]}, {"type": "boolean"}]}, "TRUE") == [
+        ("scalar_type", True)
+    ]
     assert mended({"oneOf": [{"anyOf": [INT, {"type": "null"}]}, {"type": "boolean"}]}, "8") == [("scalar_type", 8)]
     assert mended(either, {"n": "five", "b": "true"}) == []
 

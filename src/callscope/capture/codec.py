@@ -111,7 +111,7 @@ def _bytes(piece: str | Piece, blob: Callable[[str], bytes]) -> bytes:
         return piece.encode("utf-8")
     if piece.blob is not None:
         return blob(piece.blob)
-    return base64.b64decode(piece.base64 or "")
+    return base64.b64decode(piece.base64 or "", validate=True)
 
 
 def _writable(fault: TransportFault) -> TransportFault:

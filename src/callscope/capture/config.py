@@ -15,10 +15,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from callscope.capture.experiments import check_experiments
 from callscope.capture.keys import check_key_variable
 from callscope.capture.written import read_written, to_snake
 from callscope.contract import Budgets, RateLimits
 from callscope.errors import InputError
+from callscope.schema_rules import check_rules
 
 __all__ = ["ModelConfig", "RunConfig", "check_config", "load_config", "read_config"]
 
@@ -33,6 +35,8 @@ class ModelConfig(Struct, frozen=True, forbid_unknown_fields=True):
     Any OpenAI-compatible address works with `base_url` (and `api_key_env` where it wants a key). `label` names the
     model in reports (default: provider/model). Prices are per million tokens.
     `limits` and `concurrency` bound all calls of the entry's account: its provider, address and key variable.
+    `schema_fallback` names keywords to remove from its tools' schemas, or rules that rewrite them; every change is
+    recorded, and the experiment says so in its label.
     """
 
     provider: str
@@ -49,13 +53,15 @@ class ModelConfig(Struct, frozen=True, forbid_unknown_fields=True):
     stand_in: bool = False
     limits: RateLimits = RateLimits()
     concurrency: int | None = None
+    schema_fallback: tuple[str, ...] = ()
 
 
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole run. Times in milliseconds; `fixtures` is one suite folder, `suites` are names or folders.
 
     Paths are relative to the configuration file. `temperature` null leaves it to the provider.
-    `attempts` bounds how often one call is sent where a provider asks for patience.
+    `attempts` bounds how often one call is sent where a provider asks for patience. `experiments` names several to run
+    in one go, in place of `tool_choice`, `parallel` and `strict`, which make one.
     """
 
     models: tuple[ModelConfig, ...]
@@ -71,9 +77,10 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     first_byte_timeout_ms: int | None = None
     concurrency: int = 1
     attempts: int = 4
-    tool_choice: Literal["auto", "required", "none"] = "auto"
+    tool_choice: Literal["auto", "required", "named", "none"] = "auto"
     parallel: bool | None = None
     strict: bool | None = None
+    experiments: tuple[str, ...] = ()
     budgets: Budgets = Budgets()
     name: str | None = None
 
@@ -153,6 +160,13 @@ def check_config(config: RunConfig) -> None:
             raise InputError("is out of range", field=f"budgets.{name}", found=bound, expected="0 or more")
     if config.fixtures is not None and config.suites:
         raise InputError("names suites twice", field="fixtures", hint="Give either `fixtures` or `suites`")
+    check_experiments(config.experiments)
+    for name, usual in (("tool_choice", "auto"), ("parallel", None), ("strict", None)):
+        if config.experiments and getattr(config, name) != usual:
+            hint = f"Write it into their names, as `{config.experiments[0]}`, or leave out `experiments`"
+            raise InputError("stands beside `experiments`, which say it", field=name, hint=hint)
+    for place, model in enumerate(config.models):
+        check_rules(model.schema_fallback, f"models[{place}].schema_fallback")
 
 
 def _model(entry: Any, where: str) -> ModelConfig:

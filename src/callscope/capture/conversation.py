@@ -75,10 +75,16 @@ class Line(NamedTuple):
 
 
 async def hold_trial(
-    line: Line, key: TrialKey, request: Request, suite: Suite, case: Case
+    line: Line,
+    key: TrialKey,
+    request: Request,
+    suite: Suite,
+    case: Case,
+    changed: tuple[Transformation, ...] = (),
 ) -> tuple[Record, tuple[Reading, ...]]:
     """Hold the trial; returns its record and the reading of each round, as `derive.read_record` would give them.
 
+    `changed` is what was changed in the request before it came here (a schema fallback); the record begins with it.
     Raises nothing for what a server does; a fault of our own propagates (the runner records it).
     """
     started_at = now_text()
@@ -128,7 +134,7 @@ async def hold_trial(
         stream=request.stream,
         started_at=started_at,
         rounds=tuple(rounds),
-        transformations=transformations,
+        transformations=(*changed, *transformations),
         notes=tuple(sorted(notes)),
         stopped=stopped,
     )

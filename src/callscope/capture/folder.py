@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+import tempfile
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 import msgspec
 
@@ -20,10 +23,10 @@ from callscope.capture.codec import decode_record, record_key
 from callscope.capture.log import lines_of
 from callscope.contract import Block, Manifest, Record, Suite, Trial, TrialKey, trial_count, trials
 from callscope.derive import observed
-from callscope.errors import RunFolderError
+from callscope.errors import RunFolderError, shown
 from callscope.suites import load_suite_bytes
 
-__all__ = ["Positions", "RunFolder", "write_atomically"]
+__all__ = ["Positions", "RunFolder", "replacing", "write_atomically"]
 
 MANIFEST, RECORDS, VERDICTS, SUMMARY, REPORT = (
     "manifest.json",
@@ -34,18 +37,55 @@ MANIFEST, RECORDS, VERDICTS, SUMMARY, REPORT = (
 )
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a reader or a crash sees the old one or the new one, whole. Raises RunFolderError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write in place of `path`: a reader or a crash sees the old one or the new one, whole.
+
+    A link is followed. Raises RunFolderError where it cannot be written, or `path` is a device, a folder or a pipe.
+    """
     try:
-        with temporary.open("wb") as file:
-            file.write(data)
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            raise RunFolderError(f"{path}: is no regular file, and is not replaced by one")
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    except (OSError, RuntimeError) as error:
+        raise RunFolderError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
             file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+            os.fchmod(handle, 0o644)
+            os.fsync(handle)
+        Path(name).replace(target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise RunFolderError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            Path(name).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. Raises RunFolderError, as `replacing` does."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+_BLOB_NAME = re.compile(r"[0-9a-f]{64}")
+_MOST_TRIALS = 50_000_000
+
+
+def _inconsistent(manifest: Manifest) -> str | None:
+    """What in a manifest contradicts itself, in words; None for one that callscope wrote."""
+    labels, suites = {ref.entry.label for ref in manifest.models}, {ref.name for ref in manifest.suites}
+    for block in manifest.plan:
+        if block.model not in labels:
+            return f"the plan names a model that is not there: {shown(block.model)}"
+        if block.suite not in suites:
+            return f"the plan names a suite that is not there: {shown(block.suite)}"
+        if not 1 <= block.repeats <= _MOST_TRIALS:
+            return f"a block of the plan has {block.repeats} repeats"
+    count = trial_count(manifest.plan)
+    return f"the plan holds {count} trials" if count > _MOST_TRIALS else None
 
 
 class Positions:
@@ -90,10 +130,13 @@ class RunFolder:
             (path / "blobs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunFolderError(f"{path}: cannot be made: {error.strerror}") from None
-        for files in suite_files.values():
-            for data in files.values():
-                folder.keep(data)
-        folder.write_manifest(manifest)
+        with folder.lock():
+            if (path / MANIFEST).exists():
+                raise RunFolderError(f"{path}: another process has just made a run here. Use another --out")
+            for files in suite_files.values():
+                for data in files.values():
+                    folder.keep(data)
+            folder.write_manifest(manifest)
         return folder
 
     @classmethod
@@ -106,9 +149,13 @@ class RunFolder:
             what = "is no run folder (no manifest.json)" if not file.exists() else f"cannot be read: {error.strerror}"
             raise RunFolderError(f"{path}: {what}") from None
         try:
-            return cls(path, msgspec.json.decode(data, type=Manifest))
-        except msgspec.DecodeError as error:
+            manifest = msgspec.json.decode(data, type=Manifest)
+        except (msgspec.DecodeError, RecursionError) as error:
             raise RunFolderError(f"{file}: is no manifest this version reads: {error}") from None
+        fault = _inconsistent(manifest)
+        if fault:
+            raise RunFolderError(f"{file}: does not hold together: {fault}")
+        return cls(path, manifest)
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replace manifest.json (whole or not at all) and hold the new one."""
@@ -130,6 +177,8 @@ class RunFolder:
 
     def blob(self, name: str) -> bytes:
         """The bytes of a blob. Raises RunFolderError where they are missing or have changed."""
+        if not _BLOB_NAME.fullmatch(name):
+            raise RunFolderError(f"{self.path}: a record refers to a blob by something that is no SHA-256")
         if name not in self._blobs:
             path = self.path / "blobs" / name
             try:

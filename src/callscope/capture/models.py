@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from callscope.capture.config import ModelConfig
-from callscope.contract import Manifest, ModelEntry, NamedChoice, Settings
+from callscope.capture.experiments import is_forced
+from callscope.contract import Block, Manifest, ModelEntry, NamedChoice, Settings
 from callscope.errors import InputError
 from callscope.providers import Adapter, get_adapter
 from callscope.providers.catalog import (
@@ -103,6 +104,7 @@ def _resolve(model: ModelConfig, where: str, environ: Mapping[str, str]) -> Mode
         embedded=model.model if embedded else None,
         template=model.template,
         stand_in=model.stand_in,
+        schema_fallback=model.schema_fallback,
     )
 
 
@@ -212,7 +214,20 @@ def notices(manifest: Manifest) -> tuple[str, ...]:
         for block in manifest.plan:
             if block.model == entry.label:
                 found.update(dict.fromkeys(_of_settings(entry, block.settings)))
+                found.update(dict.fromkeys(_of_experiment(block)))
     return tuple(found)
+
+
+def _of_experiment(block: Block) -> Iterator[str]:
+    """What an experiment leaves out of a comparison, whatever the provider."""
+    if is_forced(block.settings):
+        yield (
+            f"{block.suite} under {block.experiment}: abstention and clarification cannot be measured under a forced "
+            f"choice, so only cases that want a call are asked (cases planned: {len(block.cases)})"
+        )
+    if block.settings.schema_fallback:
+        names = ", ".join(block.settings.schema_fallback)
+        yield f"{block.model}: schema_fallback changes its tools ({names}); it is not shown the same constraints"
 
 
 def _of_model(entry: ModelEntry) -> Iterator[str]:
@@ -240,7 +255,7 @@ def _of_settings(entry: ModelEntry, settings: Settings) -> Iterator[str]:
         "seed": settings.seed is not None,
         "parallel": settings.parallel is not None,
         "strict": bool(settings.strict),
-        "non_stream": not entry.stream and "enable_thinking" not in entry.extra,
+        "non_stream": not (entry.stream or settings.stream) and "enable_thinking" not in entry.extra,
     }
     choice: Mode = "named" if isinstance(settings.tool_choice, NamedChoice) else settings.tool_choice
     facts: dict[Mode, Fact] = {choice: known.choices.of(choice)}
@@ -254,6 +269,7 @@ def _of_settings(entry: ModelEntry, settings: Settings) -> Iterator[str]:
         (f"tool choice {choice}", facts[choice], True),
         ("parallel", known.parallel, settings.parallel is False),
         ("strict", known.strict, bool(settings.strict)),
+        ("streaming", known.streaming, settings.stream),
     ):
         if wanted and fact.support in {"no", "partly"} and what != "tool choice auto":
             unsure = "" if fact.verified else " (not verified)"

@@ -16,6 +16,7 @@ from callscope.canonical import canonical, sha256_hex
 from callscope.capture.accounts import pacing_by_account
 from callscope.capture.config import RunConfig
 from callscope.capture.environment import Environment
+from callscope.capture.experiments import check_plan, is_forced, label_of, measurable, read_experiment, settings_for
 from callscope.capture.models import catalogue_facts, notices, resolve_models
 from callscope.capture.requests import plan_bytes, sent_hashes
 from callscope.contract import (
@@ -37,6 +38,7 @@ __all__ = [
     "Choice",
     "choose_cases",
     "differences",
+    "experiments_of",
     "make_manifest",
     "notices",
     "plan_blocks",
@@ -55,7 +57,7 @@ class Choice(Struct, frozen=True):
 
 
 def settings_of(config: RunConfig) -> Settings:
-    """The settings that every block of a plain run shares."""
+    """The settings that every block of a run shares, under the tool choice and switches it states."""
     return Settings(
         temperature=config.temperature,
         max_tokens=config.max_tokens,
@@ -101,26 +103,50 @@ def _chosen(suite: Suite, choice: Choice) -> tuple[Case, ...]:
     return tuple(chosen[: choice.limit])
 
 
+def experiments_of(config: RunConfig) -> tuple[Settings, ...]:
+    """The settings of each experiment of a run: those it names, else the one that its own fields make."""
+    base = settings_of(config)
+    if not config.experiments:
+        return (base,)
+    return tuple(structs.replace(base, **read_experiment(name)) for name in config.experiments)
+
+
 def plan_blocks(
     suites: Sequence[Suite], models: Iterable[ModelEntry], config: RunConfig, choice: Choice
 ) -> tuple[Block, ...]:
-    """One block a suite and model; the experiment is named by the tool choice, `auto` being the main one.
+    """One block for each experiment, model and suite, labelled by its settings; `auto` is the main experiment.
 
-    Raises InputError for an id or a tag that no case of any suite has, and where nothing is left to run.
+    Cases that an experiment cannot measure (no call, under a forced choice) are not in its blocks. Raises InputError
+    for an id or a tag that no case of any suite has, and where nothing is left to run in an experiment.
     """
     _check_choice(suites, choice)
-    settings = settings_of(config)
-    experiment = str(config.tool_choice)
-    chosen = {suite.name: tuple(case.id for case in _chosen(suite, choice)) for suite in suites}
-    blocks = tuple(
-        Block(name, experiment, model.label, cases, config.repeats, settings)
-        for model in models
-        for name, cases in chosen.items()
-        if cases
-    )
-    if not blocks:
+    models = tuple(models)
+    chosen = {suite.name: _chosen(suite, choice) for suite in suites}
+    if not any(chosen.values()):
         raise InputError("nothing to run: no case matches", hint="Check --case, --tag and --limit")
-    return blocks
+    blocks: list[Block] = []
+    for experiment in experiments_of(config):
+        before = len(blocks)
+        for model in models:
+            for suite in suites:
+                settings = settings_for(experiment, suite, model)
+                cases = tuple(case.id for case in chosen[suite.name] if measurable(case, settings))
+                if cases:
+                    blocks.append(Block(suite.name, label_of(settings), model.label, cases, config.repeats, settings))
+        if len(blocks) == before and models:
+            _nothing_left(experiment)
+    return tuple(blocks)
+
+
+def _nothing_left(experiment: Settings) -> None:
+    assert is_forced(experiment), "only a forced choice leaves cases out"
+    wanted = "expects exactly one tool" if experiment.tool_choice == "named" else "wants a call"
+    raise InputError(
+        f"nothing to run: none of the chosen cases {wanted}",
+        field="tool_choice",
+        found=label_of(experiment),
+        hint="Abstention and clarification cannot be measured under a forced choice; run them under `auto`",
+    )
 
 
 def choose_models(models: tuple[ModelEntry, ...], choice: Choice) -> tuple[ModelEntry, ...]:
@@ -146,9 +172,13 @@ def make_manifest(
     facts: Mapping[str, dict[str, Any]] | None = None,
 ) -> Manifest:
     """Everything about a run that is fixed before its first call. `facts` are about embedded models, by label; what
-    the catalogue says of a ready model joins them."""
+    the catalogue says of a ready model joins them.
+
+    Raises InputError where the blocks would mix what must stay apart (`experiments.check_plan`).
+    """
     by_name = {suite.name: suite for suite in suites}
     by_label = {model.label: model for model in models}
+    check_plan(blocks, by_name, by_label)
     used = {block.suite for block in blocks}
     return Manifest(
         schema="callscope/manifest/1",

@@ -9,6 +9,7 @@ import msgspec
 
 from callscope.canonical import sha256_hex
 from callscope.capture.codec import Frame
+from callscope.capture.experiments import choice_for
 from callscope.contract import (
     Block,
     Case,
@@ -17,17 +18,28 @@ from callscope.contract import (
     Request,
     SentHashes,
     Suite,
+    Tool,
+    Transformation,
     offered_tools,
 )
 from callscope.providers import Adapter, with_switches
+from callscope.schema_rules import change_tools
 
-__all__ = ["REFERENCE_TIME", "frame_of", "request_for", "sent_hashes"]
+__all__ = ["REFERENCE_TIME", "frame_of", "request_for", "sent_hashes", "tools_for"]
 
 REFERENCE_TIME = "{{reference_time}}"
 """Where a suite's system text wants the case's reference time."""
 
 _DECODER = json.JSONDecoder()
 _NEXT_VALUE = re.compile(r"\s*:\s*")
+
+
+def tools_for(suite: Suite, case: Case, block: Block) -> tuple[tuple[Tool, ...], tuple[Transformation, ...]]:
+    """The tools that a case's request carries, and what the block's schema fallback changed in them.
+
+    A verdict is still judged against the suite's own tools.
+    """
+    return change_tools(offered_tools(case, suite.tools), block.settings.schema_fallback)
 
 
 def request_for(
@@ -45,12 +57,12 @@ def request_for(
     return Request(
         model=entry.model,
         messages=tuple(messages),
-        tools=offered_tools(case, suite.tools),
-        tool_choice=settings.tool_choice,
+        tools=tools_for(suite, case, block)[0],
+        tool_choice=choice_for(settings, case),
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         seed=seed,
-        stream=entry.stream,
+        stream=entry.stream or settings.stream,
         parallel=settings.parallel,
         strict=settings.strict,
         extra=with_switches(entry.extra, entry.switches),
@@ -91,7 +103,7 @@ def sent_hashes(adapter: Adapter, entry: ModelEntry, suite: Suite, case: Case, b
         offered=tuple(tool.name for tool in request.tools),
         system_sha256=sha256_hex(suite.system.encode("utf-8", "surrogatepass")),
         tools_sha256=sha256_hex(tools.encode("utf-8")),
-        transformations=wire.transformations,
+        transformations=(*tools_for(suite, case, block)[1], *wire.transformations),
     )
 
 

@@ -19,11 +19,12 @@ from callscope.capture.accounts import Account, Queue, Queues, account_of, pacin
 from callscope.capture.attempts import Policy, now_text
 from callscope.capture.codec import Frame, encode_record
 from callscope.capture.conversation import Endpoint, Line, hold_trial
+from callscope.capture.experiments import choice_for
 from callscope.capture.folder import RECORDS, RunFolder
 from callscope.capture.keys import Keyring
 from callscope.capture.log import RecordLog, repair_tail
 from callscope.capture.pacing import Lane, Turnstile
-from callscope.capture.requests import frame_of, request_for
+from callscope.capture.requests import frame_of, request_for, tools_for
 from callscope.capture.transport import Timeouts, Transport
 from callscope.contract import Block, Manifest, ModelEntry, ProviderError, Reading, Record, Trial, Usage, trials
 from callscope.derive import cost_of, read_record
@@ -226,12 +227,15 @@ class _Session:
                 queue.lane,
                 self.turnstile,
             )
-            record, readings = await hold_trial(line, trial.key, request, suite, case)
+            record, readings = await hold_trial(
+                line, trial.key, request, suite, case, tools_for(suite, case, trial.block)[1]
+            )
         except RunFolderError:
             raise
         except Exception as error:  # noqa: BLE001 — a fault of ours is a record too, and never a wrong answer
             text = self.keyring.redactor.mask_text(f"{type(error).__name__}: {error}")
-            record = Record(trial.key, entry.api, entry.stream, now_text(), (), harness_error=text)
+            stream = entry.stream or trial.block.settings.stream
+            record = Record(trial.key, entry.api, stream, now_text(), (), harness_error=text)
             readings = read_record(record)
         log.append(encode_record(record, self._keep, frame))
         self._count(trial, record, readings)
@@ -254,7 +258,15 @@ class _Session:
         block, key = trial.block, trial.key
         case = self.cases[key.suite][key.case_id]
         repeat = key.repeat if block.settings.seed_per_repeat else 0
-        name = (key.suite, key.experiment, key.model, case.tools, case.reference_time, repeat)
+        name = (
+            key.suite,
+            key.experiment,
+            key.model,
+            case.tools,
+            case.reference_time,
+            repeat,
+            choice_for(block.settings, case),
+        )
         if name not in self.frames:
             suite = self.folder.suites[key.suite]
             self.frames[name] = frame_of(self._adapter(entry), entry, suite, case, block, repeat)

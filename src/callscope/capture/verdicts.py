@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 import orjson
 
-from callscope.capture.folder import VERDICTS, RunFolder
+from callscope.capture.folder import VERDICTS, RunFolder, replacing
 from callscope.contract import Derived, Verdict
 from callscope.derive import derive
 from callscope.errors import RunFolderError
-from callscope.jsontext import JsonFault, dump_faithful, parse_json
+from callscope.jsontext import MAX_DEPTH, JsonFault, dump_faithful, parse_json
 
 __all__ = ["decode_derived", "derive_folder", "encode_derived", "read_derived", "write_verdicts"]
 
@@ -46,7 +46,7 @@ def encode_derived(derived: Derived) -> bytes:
 
 def decode_derived(line: bytes) -> Derived:
     """The reverse of `encode_derived`. Raises ValueError on anything else."""
-    value = parse_json(line).value
+    value = parse_json(line, max_depth=2 * MAX_DEPTH).value  # what a model said, inside our own levels
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     verdict = {name: value.pop(name) for name in _VERDICT_FIELDS if name in value}
@@ -56,22 +56,19 @@ def decode_derived(line: bytes) -> Derived:
 def write_verdicts(folder: RunFolder) -> Iterator[Derived]:
     """Derive all, write verdicts.jsonl whole or not at all, and yield each on the way."""
     path = folder.path / VERDICTS
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with temporary.open("wb") as file:
-            for derived in derive_folder(folder):
-                file.write(encode_derived(derived))
-                yield derived
-        temporary.replace(path)
-    except OSError as error:
-        raise RunFolderError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file:
+        for derived in derive_folder(folder):
+            file.write(encode_derived(derived))
+            yield derived
 
 
 def read_derived(path: Path) -> Iterator[Derived]:
     """The derived records of a verdicts file. Raises RunFolderError naming the line that cannot be read."""
-    with path.open("rb") as file:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from None
+    with file:
         for number, line in enumerate(file, 1):
             try:
                 yield decode_derived(line)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from callscope.contract.record import TrialKey
-from callscope.contract.request import ModelEntry, ToolChoice, Transformation
+from callscope.contract.request import ModelEntry, NamedChoice, Transformation
 from callscope.contract.suite import SuiteKind
 
 
@@ -24,15 +24,23 @@ class Settings(Struct, frozen=True):
 
     With `seed_per_repeat`, repeat r is sent `seed + r`, so that repeats at a temperature above zero differ yet
     come out the same on an embedded model.
+
+    `tool_choice` `named` forces for each case the tool it expects. `stream` asks for a stream where the model entry
+    does not already. `schema_fallback` names the rules by which the tools' schemas were weakened before they were sent;
+    `optimised_for` the provider a suite was made for. All of these, but no sampling and no bound, make the experiment's
+    label (`capture.experiments`).
     """
 
     temperature: float | None = 0.0
     max_tokens: int | None = None
     seed: int | None = None
     seed_per_repeat: bool = False
-    tool_choice: ToolChoice = "auto"
+    tool_choice: Literal["auto", "required", "named", "none"] | NamedChoice = "auto"
     parallel: bool | None = None
     strict: bool | None = None
+    stream: bool = False
+    schema_fallback: tuple[str, ...] = ()
+    optimised_for: str | None = None
     timeout_ms: int = 30_000
     connect_timeout_ms: int | None = None
     first_byte_timeout_ms: int | None = None

@@ -87,6 +87,7 @@ class ModelEntry(Struct, frozen=True):
 
     `prices` are per million tokens in the currency the run's budget uses: keys input, output, cached_input.
     `embedded` is the name of an embedded model that callscope starts itself; `base_url` is then known at run time.
+    `schema_fallback` names rules that weaken the schemas sent to it; experiments under them have labels of their own.
     """
 
     label: str
@@ -102,3 +103,4 @@ class ModelEntry(Struct, frozen=True):
     embedded: str | None = None
     template: str | None = None
     stand_in: bool = False
+    schema_fallback: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from callscope.contract.outcome import Tool
+from callscope.contract.overlay import Difference
 
 Behaviour = Literal[
     "positive_selection", "confusable_selection", "abstention", "argument_pressure", "missing_information"
@@ -136,6 +137,9 @@ class Suite(Struct, frozen=True):
     """A folder of cases, loaded. `sources` holds the exact bytes of its files, `files` their SHA-256.
 
     `fakes` (tool name -> answers, first match wins) and `max_tool_rounds` > 0 make the suite a conversation.
+    A suite optimised for one provider names it in `providers` (with others that speak the same) and says in
+    `differences` how it is not the portable one. `null_means_absent`: tool name -> arguments whose explicit null
+    counts as the argument left out.
     """
 
     name: str
@@ -148,6 +152,9 @@ class Suite(Struct, frozen=True):
     max_tool_rounds: int = 0
     fakes: dict[str, tuple[FakeAnswer, ...]] = {}
     sources: dict[str, bytes] = {}
+    providers: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    null_means_absent: dict[str, tuple[str, ...]] = {}
 
 
 def expected_calls(expected: Expectation) -> tuple[ExpectedCall, ...]:

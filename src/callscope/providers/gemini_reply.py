@@ -16,8 +16,8 @@ from callscope.providers.calls import Call
 from callscope.providers.gemini_partial import PartialArguments
 from callscope.providers.modelfault import reject_calls
 from callscope.providers.reply import Reply, token_count
-from callscope.providers.textcalls import text_calls
 from callscope.providers.wire import Chunk, Document, read_document
+from callscope.textcalls import text_calls
 
 __all__ = ["GeminiReply", "add_value", "read_chunks", "read_usage"]
 

@@ -6,7 +6,8 @@ Each rule keeps what the subset can say; what it cannot is loosened, never tight
 from __future__ import annotations
 
 from callscope.contract import Transformation
-from callscope.providers.rewrite import Dialect, Rule, Schema, rewrite, without
+from callscope.rewrite import Dialect, Rule, Schema, rewrite, without
+from callscope.schema_rules import one_of_to_any_of
 
 __all__ = ["OPENAPI_SUBSET", "openapi_subset"]
 
@@ -19,12 +20,6 @@ def _only_part(schema: Schema) -> Schema | None:
     if not isinstance(parts, list) or len(parts) != 1 or not isinstance(parts[0], dict):
         return None
     return {**parts[0], **without(schema, "allOf")}
-
-
-def _any_of(schema: Schema) -> Schema | None:
-    if "anyOf" in schema:
-        return None
-    return {"anyOf" if name == "oneOf" else name: value for name, value in schema.items()}
 
 
 def _null_choice(schema: Schema) -> Schema | None:
@@ -108,7 +103,7 @@ def _upper_type(schema: Schema) -> Schema | None:
 OPENAPI_SUBSET = Dialect(
     rules=(
         Rule("single_all_of", "allOf", _only_part),
-        Rule("one_of_to_any_of", "oneOf", _any_of),
+        Rule("one_of_to_any_of", "oneOf", one_of_to_any_of),
         Rule("nullable", "anyOf", _null_choice),
         Rule("one_type", "type", _one_type),
         Rule("const_to_bounds", "const", _constant),

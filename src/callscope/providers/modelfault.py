@@ -12,7 +12,7 @@ from callscope.providers.acceptance import ErrorBody
 from callscope.providers.arguments import ABSENT
 from callscope.providers.calls import Call, Calls
 from callscope.providers.flags import sorted_flags
-from callscope.providers.textcalls import text_calls
+from callscope.textcalls import text_calls
 
 __all__ = ["failed_call", "model_fault", "reject_calls"]
 

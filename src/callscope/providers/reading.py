@@ -18,8 +18,8 @@ from callscope.providers.flags import sorted_flags
 from callscope.providers.limits import read_limits
 from callscope.providers.modelfault import failed_call, model_fault
 from callscope.providers.reply import Reply, read_usage
-from callscope.providers.textcalls import text_calls
 from callscope.providers.wire import Document, decode_body, read_document
+from callscope.textcalls import text_calls
 
 __all__ = ["Shape", "gather", "read_response"]
 

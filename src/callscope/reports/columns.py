@@ -116,7 +116,8 @@ LEGEND = (
 """What the columns of `MAIN` mean, for a line below the table."""
 
 ATTRIBUTION_CAPTION = (
-    "by PluginEval's definition: correct = the calls, or their absence, are right; strict `passed` is another thing"
+    "by PluginEval's definition: correct = the calls, or their absence, are right; the strict verdict, passed, is"
+    " another thing"
 )
 
 ATTRIBUTION_WORDS = {

@@ -223,8 +223,7 @@ def outcome_text(outcome: Any, limit: int = TEXT_LIMIT) -> str:
 
 
 def _call_text(call: ToolCall, limit: int) -> str:
+    name = inert(call.name) or "(no name)"
     if call.malformed is not None:
-        return (
-            f"call {inert(call.name)} with malformed arguments ({call.malformed.reason}):\n{inert(call.malformed.raw)}"
-        )
-    return f"call {inert(call.name)} with {pretty(call.arguments, limit)}"
+        return f"call {name} with malformed arguments ({call.malformed.reason}):\n{inert(call.malformed.raw)}"
+    return f"call {name} with {pretty(call.arguments, limit)}"

@@ -66,7 +66,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "violations": {
         "extra_call": "more calls than the case requires, the required ones among them or not",
         "success_claimed_before_execution": "words say that an action or look-up is done before any tool has answered",
-        "invented_value": "a value that nobody gave: for a name the case says is missing, or unexpected and not in the prompt",
+        "invented_value": "a value that nobody gave: for a name that is missing, or unexpected and not in the prompt",
     },
 }
 """Stage -> value -> meaning, in the order of the contract."""

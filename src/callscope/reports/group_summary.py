@@ -217,9 +217,9 @@ def _funnel(ways: dict[Way, int], trials: dict[str, int]) -> dict[str, int]:
     return {
         "planned": trials["planned"],
         "observed": trials["observed"],
-        "decision": through("selection"),
+        "selection": through("selection"),
         "structure": through("selection", "structure"),
-        "meaning": meaning,
+        "semantics": meaning,
         "passed": trials["passed"],
     }
 

@@ -47,9 +47,9 @@ _FUNNEL = (
     ("planned", "planned", ""),
     ("tried", "tried", "not run"),
     ("observed", "accepted", "coverage loss: no decision observed"),
-    ("decision", "selection right", "wrong tool, a call where none was right or none where one was, or undecided"),
+    ("selection", "selection right", "wrong tool, a call where none was right or none where one was, or undecided"),
     ("structure", "structure valid", "arguments against the schema, or no JSON"),
-    ("meaning", "semantics right", "wrong values, or undecided"),
+    ("semantics", "semantics right", "wrong values, or undecided"),
     ("passed", "passed, strictly", "violations, recovery"),
 )
 

@@ -16,15 +16,32 @@ Judges one outcome, the model's first response; what became of a conversation co
 | the required tool was not among those offered                      |        |                   |
 | otherwise                                                          | True   | all_stages_passed |
 
+A suite may declare that an explicit null means the argument was left out (`null_means_absent`: a provider's strict mode
+requires every property). Such nulls are taken out for the pairing and everything that reads it (semantics, violations,
+attribution), never for structure, and the evidence lists them.
+
 Calls of other tools beside an abstention's `target` were neither asked for nor forbidden: their structure is listed in
 the evidence and does not count (`not_applicable`, rule `not_required`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from callscope.contract import Case, Outcome, Tool, ToolCalls, TrialKey, Verdict, expected_calls, offered_tools
+from msgspec import structs
+
+from callscope.contract import (
+    Case,
+    Outcome,
+    Tool,
+    ToolCall,
+    ToolCalls,
+    TrialKey,
+    Verdict,
+    expected_calls,
+    offered_tools,
+)
 from callscope.contract import tools_by_name as by_name
 from callscope.scoring.acceptance import Accepted, acceptance
 from callscope.scoring.alignment import align
@@ -47,6 +64,7 @@ def evaluate(
     *,
     key: TrialKey | None = None,
     recovery: dict[str, Any] | None = None,
+    null_means_absent: Mapping[str, Collection[str]] | None = None,
 ) -> Verdict:
     """Judge one outcome of one case.
 
@@ -56,6 +74,7 @@ def evaluate(
         outcome: what came, as an adapter read it.
         key: what names the trial; None: suite "", experiment "auto", model "", repeat 0.
         recovery: the verdict of the conversation, placed as it is; it does not change `passed`.
+        null_means_absent: tool name -> arguments whose explicit null counts as left out (`Suite.null_means_absent`).
 
     Never raises on any outcome of JSON values and any case the suite reader accepts. Every stage's evidence is in
     `evidence` (JSON values, lone surrogates kept: write them with `jsontext.dump_faithful`), its rule in `decided_by`.
@@ -68,14 +87,15 @@ def evaluate(
     offered = by_name(offered_tools(case, tools))
     calls = tuple([guarded(call) for call in outcome.calls]) if isinstance(outcome, ToolCalls) else ()
     required = expected_calls(case.expected)
-    aligned = align(required, calls, offered)
+    meant, left_out = _without_nulls(calls, null_means_absent or {})
+    aligned = align(required, meant, offered)
 
     selected = selection(case.expected, outcome, calls, aligned, case.locale)
     structured = structure(calls, offered)
     if selected.rule == "target_not_called":
         structured = structured._replace(value="not_applicable", rule="not_required")
     meaning = semantics(case.expected, aligned)
-    violated = violations(case.expected, case.prompt, prose(outcome), calls, aligned, case.locale)
+    violated = violations(case.expected, case.prompt, prose(outcome), meant, aligned, case.locale)
     attributed = attribution(case.expected, selected.value, required, aligned, structured.calls, meaning, offered)
     passed, rule = _passed(selected.value, structured, meaning, violated)
 
@@ -89,6 +109,8 @@ def evaluate(
         evidence["structure"] = {"calls": list(structured.calls)}
     if meaning.evidence:
         evidence["semantics"] = meaning.evidence
+    if left_out:
+        evidence.setdefault("semantics", {})["null_means_absent"] = left_out
     if violated.evidence:
         evidence["violations"] = violated.evidence
     if attributed.evidence:
@@ -118,6 +140,20 @@ def evaluate(
             "passed": rule,
         },
     )
+
+
+def _without_nulls(
+    calls: Sequence[ToolCall], absent: Mapping[str, Collection[str]]
+) -> tuple[tuple[ToolCall, ...], list[dict[str, Any]]]:
+    """The calls without the nulls that are declared to mean nothing, and which those were, by the call's place."""
+    meant, left_out = [], []
+    for place, call in enumerate(calls):
+        names = [name for name in absent.get(call.name, ()) if (call.arguments or {}).get(name, "") is None]
+        if names and call.arguments is not None:
+            call = structs.replace(call, arguments={k: v for k, v in call.arguments.items() if k not in names})
+            left_out.append({"call": place, "arguments": names})
+        meant.append(call)
+    return tuple(meant), left_out
 
 
 def _passed(selected: str, structured: Structured, meaning: Meaning, violated: Violated) -> tuple[bool | None, str]:

@@ -11,9 +11,13 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from callscope.errors import InputError
-from callscope.suites.faults import closest
+from callscope.suites.faults import Page, closest
+from callscope.suites.places import decoded, read_toml
 
-__all__ = ["MAX_FILE_BYTES", "SUITE_FILES", "bundled_suites", "folder_name", "read_suite_files"]
+__all__ = ["MAX_FILE_BYTES", "OVERLAY", "SUITE_FILES", "bundled_suites", "folder_name", "read_suite_files"]
+
+OVERLAY = "overlay.toml"
+"""Makes of a portable suite the one for a provider. Alone in a folder it names that suite in `extends`."""
 
 SUITE_FILES = (
     "system.txt",
@@ -23,6 +27,7 @@ SUITE_FILES = (
     "suite.toml",
     "fakes.json",
     "tools.compatibility.json",
+    OVERLAY,
 )
 """The files that make a suite. Others in the folder (a datasheet, a README) are neither read nor hashed."""
 
@@ -36,7 +41,11 @@ def _bundled() -> Traversable:
 
 def bundled_suites() -> list[str]:
     """The names of the suites that come with callscope, sorted."""
-    return sorted(entry.name for entry in _bundled().iterdir() if entry.joinpath("cases.jsonl").is_file())
+    return sorted(
+        entry.name
+        for entry in _bundled().iterdir()
+        if any(entry.joinpath(name).is_file() for name in ("cases.jsonl", OVERLAY))
+    )
 
 
 def _is_bundled(where: str | Path) -> bool:
@@ -57,11 +66,45 @@ def read_suite_files(where: str | Path) -> dict[str, bytes]:
     """The exact bytes of a suite's files, by file name: those of SUITE_FILES that there are.
 
     A str that is the name of a bundled suite means that one; for a folder of the same name write `./support`, or
-    pass a Path.
+    pass a Path. Where a folder holds an overlay and no cases, the files are those of the suite it extends (a bundled
+    name, or a folder beside it), and the overlay.
 
     Raises:
-        InputError: there is no such folder, or a file in it cannot be read or is larger than MAX_FILE_BYTES.
+        InputError: there is no such folder, a file in it cannot be read or is larger than MAX_FILE_BYTES, or an overlay
+            extends nothing that can be read, or another overlay.
     """
+    files = _read_one(where)
+    if OVERLAY not in files or "cases.jsonl" in files:
+        return files
+    base = _extended(files[OVERLAY], where)
+    under = _read_one(base)
+    if OVERLAY in under:
+        raise InputError(
+            "an overlay cannot extend another", file=_overlay_file(where), field="extends", found=str(base)
+        )
+    return {**under, OVERLAY: files[OVERLAY]}
+
+
+def _overlay_file(where: str | Path) -> str:
+    return f"{_shown_folder(where)}/{OVERLAY}"
+
+
+def _extended(overlay: bytes, where: str | Path) -> str | Path:
+    """The suite that an overlay extends: a bundled one by name, else a folder, seen from the overlay's own."""
+    faults: list[InputError] = []
+    page = Page(_overlay_file(where), faults)
+    text = decoded(overlay, page)
+    table = read_toml(text, page) if text is not None else None
+    extends = table.get("extends") if isinstance(table, dict) else None
+    if not faults and not (isinstance(extends, str) and extends):
+        page.fault("names no suite", ("extends",), expected=f"a folder, or one of {', '.join(bundled_suites())}")
+    if faults:
+        raise faults[0]
+    assert isinstance(extends, str)
+    return extends if extends in bundled_suites() else Path(where) / extends
+
+
+def _read_one(where: str | Path) -> dict[str, bytes]:
     if _is_bundled(where):
         folder = _bundled().joinpath(str(where))
         return {name: folder.joinpath(name).read_bytes() for name in SUITE_FILES if folder.joinpath(name).is_file()}
@@ -105,5 +148,12 @@ def _expected() -> str:
 
 def shown_names(where: str | Path, files: Mapping[str, bytes]) -> dict[str, str]:
     """How messages name each file: with its folder in front, `support/cases.jsonl`."""
-    folder = str(where) if not _is_bundled(where) else f"bundled/{where}"
-    return {name: f"{folder.rstrip('/')}/{name}" for name in (*SUITE_FILES, *files)}
+    shown = {name: f"{_shown_folder(where)}/{name}" for name in (*SUITE_FILES, *files)}
+    if OVERLAY in files and "cases.jsonl" not in _read_one(where):
+        base = _shown_folder(_extended(files[OVERLAY], where))
+        shown |= {name: f"{base}/{name}" for name in shown if name != OVERLAY}
+    return shown
+
+
+def _shown_folder(where: str | Path) -> str:
+    return f"bundled/{where}" if _is_bundled(where) else str(where).rstrip("/")

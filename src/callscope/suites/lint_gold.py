@@ -5,7 +5,7 @@ Each finding here is a case that a right answer could fail, or a wrong one pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import jsonschema_rs
@@ -71,17 +71,17 @@ def _unknown_parameter(it: Lintable) -> Iterator[Spot]:
             yield _at(gold, message)._replace(severity=None if it.closed(gold.name) else "warning")
 
 
-def _instances(gold: Gold) -> Iterator[dict[str, Any]]:
-    """Arguments the rules accept: each value of `one_of` once, the rest at its first."""
+def _instances(gold: Gold, absent: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """Arguments the rules accept: each value of `one_of` once, the rest at its first; those `absent` may be as null."""
     first = {name: values[0] for name, values in gold.rules.one_of.items() if values}
-    base = {**gold.rules.required_equals, **first}
+    base = {**dict.fromkeys(absent), **gold.rules.required_equals, **first}
     yield base
     for name, values in gold.rules.one_of.items():
         yield from ({**base, name: value} for value in values[1:])
 
 
-def _refusals(gold: Gold, validator: jsonschema_rs.Validator) -> Iterator[str]:
-    for instance in _instances(gold):
+def _refusals(gold: Gold, validator: jsonschema_rs.Validator, absent: Collection[str]) -> Iterator[str]:
+    for instance in _instances(gold, absent):
         try:
             faults = [fault for fault in validator.iter_errors(instance) if fault.kind.name not in _OTHER_RULES]
         except ValueError as error:  # a lone surrogate, or deeper than the engine goes
@@ -96,8 +96,11 @@ def _violates_schema(it: Lintable) -> Iterator[Spot]:
         validator, mentioned = it.validator(gold.name), _mentioned(gold)
         if validator is None:
             continue
-        told = dict.fromkeys(_refusals(gold, validator))
+        absent = it.suite.null_means_absent.get(gold.name, ())
+        told = dict.fromkeys(_refusals(gold, validator, absent))
         for name in it.required(gold.name):
+            if name in absent:
+                continue
             if name not in mentioned:
                 told[f"{gold.name} requires {name!r}, and the gold does not speak of it"] = None
             elif name in gold.rules.optional and name not in gold.rules.required_equals:

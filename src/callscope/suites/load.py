@@ -26,7 +26,8 @@ from callscope.contract import (
 )
 from callscope.errors import InputError
 from callscope.suites.faults import Page, Path_, SuiteFaults, closest
-from callscope.suites.files import SUITE_FILES, folder_name, read_suite_files, shown_names
+from callscope.suites.files import OVERLAY, SUITE_FILES, folder_name, read_suite_files, shown_names
+from callscope.suites.overlay import lay_over, read_overlay
 from callscope.suites.places import MISSING, decoded, read_json, read_toml
 from callscope.suites.shapes import Reader
 
@@ -36,7 +37,8 @@ __all__ = ["SuiteToml", "load_suite", "load_suite_bytes"]
 class SuiteToml(Struct, frozen=True, forbid_unknown_fields=True):
     """What `suite.toml` may say. Every field is optional, and so is the file.
 
-    `title` and `licence` are for readers; `max_tool_rounds` above 0 makes the suite a conversation.
+    `title` and `licence` are for readers; `max_tool_rounds` above 0 makes the suite a conversation. `provider` is whom
+    a suite of kind `provider-optimised` is written for.
     """
 
     name: str | None = None
@@ -45,6 +47,7 @@ class SuiteToml(Struct, frozen=True, forbid_unknown_fields=True):
     title: str | None = None
     licence: str | None = None
     max_tool_rounds: int = 0
+    provider: str | None = None
 
 
 def load_suite(where: str | Path, *, version: str | None = None) -> Suite:
@@ -86,7 +89,7 @@ def _load(files: Mapping[str, bytes], name: str, version: str | None, shown: Map
     if faults:
         raise SuiteFaults(faults)
     sources = {file: files[file] for file in SUITE_FILES if file in files}
-    return Suite(
+    suite = Suite(
         name=about.name or name,
         version=about.version or version or "0",
         kind=about.kind,
@@ -97,7 +100,16 @@ def _load(files: Mapping[str, bytes], name: str, version: str | None, shown: Map
         max_tool_rounds=about.max_tool_rounds,
         fakes=fakes,
         sources=sources,
+        providers=(about.provider,) if about.provider else (),
     )
+    if OVERLAY not in files:
+        return suite
+    page = Page(shown[OVERLAY], faults)
+    overlay = read_overlay(files[OVERLAY], page)
+    suite = suite if overlay is None else lay_over(suite, overlay, page)
+    if faults:
+        raise SuiteFaults(faults)
+    return suite
 
 
 def _text(files: Mapping[str, bytes], file: str, page: Page) -> str:
@@ -113,12 +125,15 @@ def _about(files: Mapping[str, bytes], page: Page) -> SuiteToml:
     about = None if table is MISSING else Reader(page, {}).read(table, SuiteToml)
     if about is None:
         return SuiteToml()
-    for field in ("name", "version"):
+    for field in ("name", "version", "provider"):
         stated = getattr(about, field)
         if stated is not None and not (stated.strip() and stated.isprintable()):
             page.fault("this must be printable and not empty", (field,), found=stated)
     if about.max_tool_rounds < 0:
         page.fault("this is less than 0", ("max_tool_rounds",), found=about.max_tool_rounds, expected="0 or more")
+    if about.provider is not None and about.kind != "provider-optimised":
+        hint = 'Leave it out, or write kind = "provider-optimised".'
+        page.fault("only a provider-optimised suite names a provider", ("provider",), found=about.provider, hint=hint)
     return about
 
 

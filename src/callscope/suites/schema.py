@@ -13,6 +13,7 @@ import msgspec
 
 from callscope.contract import ArgumentRules, Case, FakeAnswer, Tool
 from callscope.suites.load import SuiteToml
+from callscope.suites.overlay import OverlayToml
 from callscope.suites.shapes import camel
 
 __all__ = ["published_schemas"]
@@ -32,6 +33,7 @@ def published_schemas() -> dict[str, dict[str, Any]]:
         "case.schema.json": _document("case", "One line of cases.jsonl", Case, {"$ref": "#/$defs/Case"}),
         "tools.schema.json": _document("tools", "tools.core.json", Tool, {"anyOf": [wrapped, tools]}),
         "suite.schema.json": _document("suite", "suite.toml", SuiteToml, {"$ref": "#/$defs/SuiteToml"}),
+        "overlay.schema.json": _document("overlay", "overlay.toml", OverlayToml, {"$ref": "#/$defs/OverlayToml"}),
         "fakes.schema.json": _document(
             "fakes",
             "fakes.json: tool name -> answers, the first match wins",

@@ -147,8 +147,6 @@ def _read(place: str, call: ToolCall, malformed: Malformed, tool: Tool, steps: l
         checker = checker_for(tool.parameters)
         if read.closed and (checker.problem is not None or not checker.check(arguments).valid):
             return call
-    if refusal(arguments) is not None:
-        return call
     steps.append(Repair(place, name, raw, arguments))
     return ToolCall(call.id, call.name, arguments)
 

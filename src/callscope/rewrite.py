@@ -1,6 +1,7 @@
-"""One walker for schema dialects: a provider's rules are data, and every change they make is recorded.
+"""The one walker that changes schemas: rules are data, and every change they make is recorded.
 
-Knows JSON Schema's places for subschemas and nothing of any provider. The schema given is never changed.
+Knows JSON Schema's places for subschemas, and nothing of any provider, fallback or suite; those bring the rules. The
+schema given is never changed.
 """
 
 from __future__ import annotations
@@ -27,22 +28,31 @@ class Rule(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """What a provider takes. Local references give way to what they point to (rule `ref_inlined`; `recursive_ref`
-    where that would not end). `rules` run in order at each schema, outermost first, until nothing changes; then every
-    keyword that is not `kept` is removed (rule `keyword_removed`), and the subschemas under `maps`, `lists` and `ones`
-    follow. Schemas nested deeper than `depth` are emptied (rule `too_deep`)."""
+    """What a schema is turned into. With `inline`, local references give way to what they point to (rule
+    `ref_inlined`; `recursive_ref` where that would not end). `rules` run in order at each schema, outermost first,
+    until nothing changes; then every keyword that is `dropped`, or not `kept` (None: all are), is removed (rule
+    `keyword_removed`), and the subschemas under `maps`, `lists` and `ones` follow. Schemas nested deeper than `depth`
+    are emptied (rule `too_deep`), and so are those that are no object, unless `booleans` may stay."""
 
     rules: Sequence[Rule]
-    kept: frozenset[str]
+    kept: frozenset[str] | None = None
+    dropped: frozenset[str] = frozenset()
+    inline: bool = True
+    booleans: bool = False
     maps: Sequence[str] = ("properties",)
     lists: Sequence[str] = ("anyOf",)
     ones: Sequence[str] = ("items",)
     depth: int = 16
 
+    def keeps(self, keyword: str) -> bool:
+        """Whether a keyword stays."""
+        return keyword not in self.dropped and (self.kept is None or keyword in self.kept)
+
 
 def rewrite(schema: Schema, dialect: Dialect, pointer: str, changes: list[Transformation]) -> Schema:
     """`schema` in the dialect; `changes` gets one entry for each change, its pointer below `pointer`."""
-    return _Walk(dialect, schema, changes).at(schema, pointer, 0, frozenset())
+    rewritten: Schema = _Walk(dialect, schema, changes).at(schema, pointer, 0, frozenset())
+    return rewritten
 
 
 def escape_pointer(name: str) -> str:
@@ -59,20 +69,22 @@ class _Walk:
     def __init__(self, dialect: Dialect, root: Schema, changes: list[Transformation]) -> None:
         self.dialect, self.root, self.changes = dialect, root, changes
 
-    def at(self, schema: Any, pointer: str, depth: int, inside: frozenset[str]) -> Schema:
+    def at(self, schema: Any, pointer: str, depth: int, inside: frozenset[str]) -> Any:
         """The schema at `pointer` rewritten; `inside` are the references it stands in."""
         dialect = self.dialect
+        if dialect.booleans and not isinstance(schema, dict):
+            return schema
         if not isinstance(schema, dict) or depth > dialect.depth:
             self.changes.append(
                 Transformation(pointer, "too_deep" if isinstance(schema, dict) else "boolean_schema", schema, {})
             )
             return {}
         schema, inside = self._apply(schema, pointer, inside)
-        for name in [name for name in schema if name not in dialect.kept]:
+        for name in [name for name in schema if not dialect.keeps(name)]:
             self._record(pointer, name, "keyword_removed", schema, {})
-        kept = {name: value for name, value in schema.items() if name in dialect.kept}
+        kept = {name: value for name, value in schema.items() if dialect.keeps(name)}
 
-        def follow(value: Any, *steps: str) -> Schema:
+        def follow(value: Any, *steps: str) -> Any:
             below = "/".join([pointer, *(escape_pointer(step) for step in steps)])
             return self.at(value, below, depth + 1, inside)
 
@@ -91,7 +103,7 @@ class _Walk:
         """The schema after references and rules, and the references it then stands in."""
         for _ in range(_PASSES):
             before = schema
-            while isinstance(reference := schema.get("$ref"), str):
+            while self.dialect.inline and isinstance(reference := schema.get("$ref"), str):
                 schema = self._resolve(schema, reference, pointer, inside)
                 inside |= {reference}
             for rule in self.dialect.rules:

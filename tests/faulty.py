@@ -43,7 +43,7 @@ def chunked(*parts: bytes, headers: Iterable[str] = ("Content-Type: text/event-s
 
 
 class Faulty:
-    """An async context manager; `script` says what each request is answered with, `on_accept` acts before it is read."""
+    """An async context manager; `script` says how each request is answered, `on_accept` acts before it is read."""
 
     def __init__(self, script: Callable[[Seen], Script], on_accept: Act | None = None) -> None:
         self.script, self.on_accept = script, on_accept

@@ -261,9 +261,10 @@ async def arun(
     first_byte_timeout_ms: int | None = None,
     concurrency: int = 1,
     attempts: int = 4,
-    tool_choice: Literal["auto", "required", "none"] = "auto",
+    tool_choice: Literal["auto", "required", "named", "none"] = "auto",
     parallel: bool | None = None,
     strict: bool | None = None,
+    experiments: Sequence[str] = (),
     budgets: Budgets | Mapping[str, float] | None = None,
     dataset_version: str | None = None,
     name: str | None = None,
@@ -287,6 +288,7 @@ async def arun(
         "tool_choice": tool_choice,
         "parallel": parallel,
         "strict": strict,
+        "experiments": tuple(experiments),
         "dataset_version": dataset_version,
         "name": name,
     }
@@ -318,9 +320,10 @@ def run(
     first_byte_timeout_ms: int | None = None,
     concurrency: int = 1,
     attempts: int = 4,
-    tool_choice: Literal["auto", "required", "none"] = "auto",
+    tool_choice: Literal["auto", "required", "named", "none"] = "auto",
     parallel: bool | None = None,
     strict: bool | None = None,
+    experiments: Sequence[str] = (),
     budgets: Budgets | Mapping[str, float] | None = None,
     dataset_version: str | None = None,
     name: str | None = None,
@@ -344,9 +347,11 @@ def run(
         first_byte_timeout_ms: milliseconds until an attempt's first byte; None: `timeout_ms` alone bounds it.
         concurrency: how many trials are held at once.
         attempts: how often one call is sent at most, where the provider asks for patience or the connection breaks.
-        tool_choice: `auto`, `required` or `none`; names the experiment. Experiments are never merged.
+        tool_choice: `auto`, `required`, `named` (each case's expected tool) or `none`. With `parallel`, `strict` and
+            the models' `stream` it makes the experiment, which is labelled by them and never merged with another.
         parallel: whether several calls in one response are allowed; None leaves it to the provider.
         strict: whether the provider's strict schema mode is asked for; None leaves it to the provider.
+        experiments: several to run in one go, in place of these three: `auto`, `required`, `strict`, `auto+stream`, …
         budgets: bounds on `calls`, `tokens`, `money` after which the run stops cleanly; without them it is unbounded.
         dataset_version: the version of suites whose files state none.
         name: a name for the run.
@@ -374,6 +379,7 @@ def run(
             tool_choice=tool_choice,
             parallel=parallel,
             strict=strict,
+            experiments=experiments,
             budgets=budgets,
             dataset_version=dataset_version,
             name=name,

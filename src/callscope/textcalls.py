@@ -108,7 +108,7 @@ _FOLLOWING = re.compile(rf"\){_WIDE},{_WIDE}{_LONG}\(")
 _BARE = re.compile(rf"(?:print\(\s*+)?{_PLAIN}\(\s*+\w{{1,80}}+\s*+=[^=].*\)\s*+", re.DOTALL)
 _ANY_CALL = re.compile(rf"{_PLAIN}\((?:\s*+\)|.)", re.DOTALL)
 _CALLED = re.compile(rf"{_LONG}{_GAP}[({{]")
-_CODE_MARK = re.compile(r"""[(){}\[\]]|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'""", re.DOTALL)
+_CODE_MARK = re.compile(r"""[(){}\[\]]|"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?""", re.DOTALL)
 _BETWEEN = re.compile(r"[\s,;]*+")
 _WORD = re.compile(r"\w")
 _FENCE_MARK = re.compile(r"```[ \t]{0,8}+\w{0,40}+")
@@ -357,5 +357,6 @@ def _code_calls(text: str, tools: Mapping[str, Collection[str]]) -> tuple[str, .
                 return ()
             depth += 1 if mark[0] in ("(", "{", "[") else -1 if mark[0] in (")", "}", "]") else 0
             place = mark.end()
-        place = _BETWEEN.match(text, place).end()  # type: ignore[union-attr]
+        between = _BETWEEN.match(text, place)
+        place = between.end() if between else place
     return tuple(called) if place == len(text) else ()

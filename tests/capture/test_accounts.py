@@ -59,9 +59,8 @@ def planned(label: str, count: int) -> list[Trial]:
 
 def test_the_least_busy_account_goes_first_and_each_keeps_its_order() -> None:
     slow, fast = Queue(Lane(), iter(planned("slow", 9)), None), Queue(Lane(), iter(planned("fast", 9)), None)
-    queues, taken = Queues([slow, fast]), []
-    for _ in range(4):
-        taken.append(queues.take())
+    queues = Queues([slow, fast])
+    taken = [queues.take() for _ in range(4)]
     assert (slow.in_flight, fast.in_flight) == (2, 2)
     for _ in range(7):
         queues.give_back(fast)

@@ -97,7 +97,13 @@ FAULTS: dict[str, tuple[Script, dict[str, Any], str, str | None, bytes | None]] 
         None,
         b"<html>nginx</html>",
     ),
-    "said to be gzip, and is not": ([http(b"\x00\x01\x02\xff", "Content-Encoding: gzip")], {}, "provider_error", None, b"\x00\x01\x02\xff"),
+    "said to be gzip, and is not": (
+        [http(b"\x00\x01\x02\xff", "Content-Encoding: gzip")],
+        {},
+        "provider_error",
+        None,
+        b"\x00\x01\x02\xff",
+    ),
     "brotli, which was not asked for": (
         [http(b"\x0b\x02\x80{}\x03", "Content-Encoding: br")],
         {},

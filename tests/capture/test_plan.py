@@ -248,7 +248,7 @@ def test_a_plan_is_one_block_for_each_model_and_suite_that_has_a_case() -> None:
     suites = [suite(), suite("t", case("x", "t1")), suite("u", case("y"))]
     blocks = plan_blocks(suites, [remote("one"), remote("two")], config, Choice(tags=("t1",)))
     assert blocks == tuple(
-        Block(name, "none", label, cases, 3, settings)
+        Block(name, "none+strict+parallel-off", label, cases, 3, settings)
         for label in ("one", "two")
         for name, cases in [("s", ("a", "b")), ("t", ("x",))]
     )

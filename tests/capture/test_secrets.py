@@ -219,7 +219,9 @@ HIDDEN = {
     "interleaved calls": Reply(
         headers=EVENTS,
         parts=stream_of(
-            None, [("lookup_order", json.dumps({"order_id": CANARY})), ("search_orders", '{"email":"a@b.example"}')], piece=3
+            None,
+            [("lookup_order", json.dumps({"order_id": CANARY})), ("search_orders", '{"email":"a@b.example"}')],
+            piece=3,
         ),
     ),
     "unicode escapes": Reply(

@@ -231,7 +231,7 @@ def test_netrc_never_replaces_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         async with StandIn(by_rules) as server:
             models = [stand_in_model(server.url, api_key_env="STAND_IN_KEY")]
             await callscope.arun(small_suite(0), models=models, out=tmp_path / "run", repeats=1)
-            return dict((name.lower(), value) for name, value in server.seen[0].headers)["authorization"]
+            return {name.lower(): value for name, value in server.seen[0].headers}["authorization"]
 
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")

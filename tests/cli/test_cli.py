@@ -208,3 +208,41 @@ def test_a_spent_budget_is_exit_code_3(place: Path, tmp_path: Path) -> None:
     assert done.returncode == 3
     assert b"--resume" in done.stderr
     assert callscope("replay", tmp_path / "run", "--check").returncode == 0
+
+
+def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """A command line in which `callscope` stands for this interpreter's."""
+    line = command.replace("callscope", f"{sys.executable} -m callscope")
+    return subprocess.run(["bash", "-c", line], capture_output=True, cwd=cwd, check=False)
+
+
+def test_a_reader_that_goes_away_is_no_error(place: Path) -> None:
+    done = shell('callscope report run | head -1; exit "${PIPESTATUS[0]}"', place)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["report run", "report run --json", "normalize --api openai-chat < /dev/null"])
+def test_a_stdout_that_takes_nothing_is_exit_code_2(place: Path, verb: str) -> None:
+    done = shell(f"callscope {verb} > /dev/full", place)
+    assert done.returncode == 2
+    assert b"cannot write" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", ">&-"])
+def test_closed_streams_never_end_a_run_nor_mix(place: Path, tmp_path: Path, closed: str) -> None:
+    done = shell(f"callscope run benchmark.config.json --json --out {tmp_path}/run {closed}", place)
+    assert done.returncode == 0
+    assert (tmp_path / "run" / "report.html").exists()
+    if closed != ">&-":
+        assert json.loads(done.stdout)["schema"] == "callscope/summary/1"
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "."])
+def test_a_target_that_is_no_file_is_refused_and_left_alone(place: Path, target: str) -> None:
+    before = Path(target).stat().st_mode
+    done = callscope("report", "run", "--html", target, cwd=place)
+    assert done.returncode == 2
+    assert b"no regular file" in done.stderr
+    assert Path(target).stat().st_mode == before

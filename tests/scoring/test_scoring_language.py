@@ -10,7 +10,7 @@ import pytest
 from callscope.scoring.clarification import asks, clarifies, names_in
 from callscope.scoring.phrases import Speech, languages, speech
 from callscope.scoring.sentences import fold, units
-from callscope.scoring.violations import success_claim
+from callscope.scoring.claims import success_claim
 
 ASKING = [
     ("en", "What's the destination postal code?"),

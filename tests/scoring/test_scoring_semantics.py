@@ -101,7 +101,11 @@ def test_a_tolerance_holds_only_where_it_is_declared() -> None:
     assert result(y=(10, 11)) == "acceptable"
     assert result(y=(10, 12)) == "wrong"
     assert result(z=(10, 10.1)) == "wrong"
-    assert result(y=(10**400, 10**400 + 1)) == "wrong"
+    assert result(x=(0.3, 0.8)) == "acceptable"
+    assert result(x=(10**400, 10**400 + 1)) == "wrong"
+    assert result(y=(10**400, 10**400 + 1)) == "acceptable"
+    assert result(y=(10**400, 2 * 10**400)) == "wrong"
+    assert result(y=(10**400, 1.5)) == "wrong"
     assert result(x=(1, True)) == "wrong"
 
 

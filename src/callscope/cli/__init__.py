@@ -10,6 +10,8 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import TextIO
 
 from cyclopts import App, CycloptsError
 
@@ -62,8 +64,10 @@ for _verb, _help in _VERBS.items():
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the `callscope` command; always ends by SystemExit."""
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # attempts stand in the record, not on the terminal
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     try:
         code = app(arguments, exit_on_error=False, result_action="return_value")
+        sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)
     except CallscopeError as error:
@@ -72,6 +76,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
         sys.exit(0)
+    except OSError as error:
+        _discard_stdout()
+        print(f"callscope: cannot write: {error.strerror or error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _nowhere() -> TextIO:
+    """A stream for a command that was started with stdout or stderr closed."""
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - lives as long as the command
+
+
+def _discard_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not complain at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

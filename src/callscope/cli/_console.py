@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -12,15 +13,27 @@ from rich.markup import escape
 
 from callscope.errors import InputError
 
-__all__ = ["errors", "one_run", "out", "say"]
+__all__ = ["errors", "one_run", "out", "put", "say"]
 
 _PLAIN_WIDTH = 140
+
+
+class _Console(Console):
+    """A console whose reader may go away, as `| head` does: that is for the caller of the command to see."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def out() -> Console:
     """The console of results. Where stdout is no terminal it is 140 columns wide, or COLUMNS."""
     width = None if sys.stdout.isatty() else shutil.get_terminal_size((_PLAIN_WIDTH, 50)).columns
-    return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+    return _Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+
+
+def put(data: bytes) -> None:
+    """Write bytes to stdout as they are."""
+    sys.stdout.buffer.write(data)
 
 
 def errors() -> Console:
@@ -29,8 +42,9 @@ def errors() -> Console:
 
 
 def say(text: str) -> None:
-    """One message for a person, on stderr, with nothing in it interpreted as markup."""
-    errors().print(escape(text))
+    """One message for a person, on stderr, with nothing in it interpreted as markup. Lost where nobody can read it."""
+    with suppress(OSError, ValueError):
+        errors().print(escape(text))
 
 
 def one_run(run: Path, more: Sequence[Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -64,19 +65,21 @@ class RunDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live is not None:
-            self._live.stop()
-        elif self._last is not None:
-            self._line(self._last)
+        with suppress(OSError, ValueError):
+            if self._live is not None:
+                self._live.stop()
+            elif self._last is not None:
+                self._line(self._last)
 
     def __call__(self, progress: Progress) -> None:
         """Show this state."""
         self._last = progress
-        if self._live is not None:
-            self._live.update(self._table(progress))
-        elif progress.now - self._printed_at >= _PLAIN_EVERY_SECONDS:
-            self._printed_at = progress.now
-            self._line(progress)
+        with suppress(OSError, ValueError):  # a display that cannot be written must never end a run
+            if self._live is not None:
+                self._live.update(self._table(progress))
+            elif progress.now - self._printed_at >= _PLAIN_EVERY_SECONDS:
+                self._printed_at = progress.now
+                self._line(progress)
 
     def _line(self, progress: Progress) -> None:
         done = progress.earlier + progress.done

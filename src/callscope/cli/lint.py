@@ -5,14 +5,13 @@ With `--for PROVIDER` also what that provider is known to refuse, ignore or drop
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
 
-from callscope.cli._console import out, say
+from callscope.cli._console import out, put, say
 from callscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def lint(
     for name in for_:
         findings.extend(_for_provider(loaded, name, strict=strict_tools))
     if json:
-        sys.stdout.buffer.write(dump_faithful([msgspec.to_builtins(one) for one in findings], indent=2) + b"\n")
+        put(dump_faithful([msgspec.to_builtins(one) for one in findings], indent=2) + b"\n")
     else:
         console = out()
         for one in findings:

@@ -6,13 +6,12 @@ Shows the catalogue; reads no key's value, calls no provider and downloads nothi
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from callscope.cli._console import out
+from callscope.cli._console import out, put
 from callscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def models(
     if name is not None:
         every = _named(every, name)
     if json:
-        sys.stdout.buffer.write(dump_faithful(every, indent=2) + b"\n")
+        put(dump_faithful(every, indent=2) + b"\n")
         return 0
     console = out()
     for part in _detail(every) if name is not None else _overview(every):

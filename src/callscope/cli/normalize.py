@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from callscope.cli._console import put
 from callscope.errors import InputError
 
 __all__ = ["normalize"]
@@ -44,5 +45,5 @@ def normalize(
             raise InputError("is no header", field="--header", found=text, expected="Name: value")
         headers.append((name.strip(), value.strip()))
     outcome = normalize_body(api, status=status, headers=headers, body=sys.stdin.buffer.read(), stream=stream)
-    sys.stdout.buffer.write(dump_faithful(msgspec.to_builtins(outcome), indent=2) + b"\n")
+    put(dump_faithful(msgspec.to_builtins(outcome), indent=2) + b"\n")
     return 0

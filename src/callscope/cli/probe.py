@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from callscope.cli._console import out as stdout
-from callscope.cli._console import say
+from callscope.cli._console import put, say
 from callscope.errors import InputError
 
 __all__ = ["probe"]
@@ -68,7 +67,7 @@ def probe(
     found = _found(suite, run)
     write_atomically(run.path / "probe.json", dump_faithful(found, indent=2) + b"\n")
     if json:
-        sys.stdout.buffer.write(dump_faithful(found, indent=2) + b"\n")
+        put(dump_faithful(found, indent=2) + b"\n")
     else:
         _print(found)
     say(f"Run folder: {run.path} (probe.json holds the findings)")

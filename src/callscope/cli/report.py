@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from callscope.cli._console import one_run, out, say
+from callscope.cli._console import one_run, out, put, say
 
 __all__ = ["report"]
 
@@ -59,9 +58,9 @@ def report(
     for path in written:
         say(f"Written: {path}")
     if json:
-        sys.stdout.buffer.write(summary.to_bytes())
+        put(summary.to_bytes())
     elif markdown:
-        sys.stdout.write(render_markdown(summary.data))
+        put(render_markdown(summary.data).encode())
     elif not written:
         print_summary(summary.data, out())
     return 0

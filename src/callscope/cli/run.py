@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from callscope.cli._console import out, say
+from callscope.cli._console import out, put, say
 from callscope.cli._progress import RunDisplay
 from callscope.errors import InputError
 
@@ -28,6 +27,7 @@ def run(
     tag: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     repeats: int | None = None,
     concurrency: int | None = None,
+    experiment: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     full: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -55,6 +55,9 @@ def run(
         How often each case is tried; replaces the configuration's.
     concurrency:
         How many trials are held at once; replaces the configuration's.
+    experiment:
+        auto, required, named, none, strict, parallel-off, stream, or several joined by +; may be given several times.
+        Replaces what the configuration says of experiments, tool choice, parallel calls and strict mode.
     full:
         Embedded default only: run all cases with all repeats, however long it takes.
     json:
@@ -73,7 +76,7 @@ def run(
 
         manifest, suites = prepare_default(suite, choice, full=full, repeats=repeats)
     else:
-        manifest, suites = _configured(config, suite, model, choice, repeats, concurrency)
+        manifest, suites = _configured(config, suite, model, choice, repeats, concurrency, experiment)
         for notice in notices(manifest):
             say(f"Note: {notice}")
     _warn_of_faults(suites, {block.suite: set(block.cases) for block in manifest.plan})
@@ -130,11 +133,13 @@ def _configured(
     choice: Any,
     repeats: int | None,
     concurrency: int | None,
+    experiments: tuple[str, ...],
 ) -> Any:
     from msgspec import structs
 
     from callscope import api
     from callscope.capture.config import RunConfig, load_config
+    from callscope.capture.experiments import check_experiments
 
     if config is not None:
         settings = load_config(config)
@@ -146,6 +151,9 @@ def _configured(
         given["repeats"] = _at_least_one("--repeats", repeats)
     if concurrency is not None:
         given["concurrency"] = _at_least_one("--concurrency", concurrency)
+    if experiments:
+        check_experiments(experiments, "--experiment")
+        given |= {"experiments": experiments, "tool_choice": "auto", "parallel": None, "strict": None}
     settings = structs.replace(settings, **given)
     suites = api.load_suites(suite_names or settings.suites, base=base, config=settings)
     return api.prepare(suites, settings, choice=choice, file=config), suites
@@ -162,7 +170,7 @@ def _present(finished: Any, *, as_json: bool) -> int:
 
     summary = finished.summary()
     if as_json:
-        sys.stdout.buffer.write(summary.to_bytes())
+        put(summary.to_bytes())
     else:
         console = out()
         for table in summary_tables(summary.data, width=console.width):

@@ -73,8 +73,10 @@ class Block:
             return
         self._written.append(piece)
         if self.call is not None:
-            before = self.call.arguments if len(self._written) > 1 else ""
-            self.call.arguments = _Written(before + piece)
+            if len(self._written) > 1:
+                self.call.extend(piece)
+            else:
+                self.call.arguments = _Written(piece)
             self.call.end = end
 
     def text(self, name: str) -> str:

@@ -189,7 +189,7 @@ class BedrockReply(Reply):
             if isinstance(piece, str):
                 block.input.append(piece)
                 if block.call is not None:
-                    block.call.arguments += piece
+                    block.call.extend(piece)
         elif isinstance(text, str):
             block.text.append(text)
             self._say(text)

@@ -6,13 +6,16 @@ which call. What the pieces add up to is kept as sent; reading arguments is `arg
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from callscope.providers.arguments import ABSENT
+from callscope.providers.pieces import TextInPieces, whole_objects
 
 __all__ = ["Call", "Calls", "PlainCalls", "is_filler", "merge"]
+
+_MERGED_NAME = 10_000
+"""Characters of a name beyond which it is not looked at for several names in one."""
 
 _KNOWN = frozenset({"index", "id", "type", "function", "name", "arguments"})
 
@@ -33,20 +36,41 @@ class Call:
     """One call as its pieces add up. `arguments` is ABSENT, None, a string, or whatever JSON value came instead.
 
     `end` is the offset just past the last piece that added something. `extras` and `function_extras` hold unknown
-    fields (thought signatures among them).
+    fields (thought signatures among them). Names and arguments are joined only when they are asked for: a stream may
+    bring them in very many pieces.
     """
 
-    __slots__ = ("arguments", "custom", "end", "extras", "function_extras", "id", "legacy", "name")
+    __slots__ = ("_arguments", "_names", "custom", "end", "extras", "function_extras", "id", "legacy")
 
     def __init__(self) -> None:
         self.id: str | None = None
-        self.name = ""
-        self.arguments: Any = ABSENT
+        self._names: list[str] = []
+        self._arguments: Any = ABSENT  # a text as TextInPieces
         self.extras: dict[str, Any] = {}
         self.function_extras: dict[str, Any] = {}
         self.custom = False
         self.legacy = False
         self.end: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name; "" for none."""
+        if len(self._names) > 1:
+            self._names = ["".join(self._names)]
+        return self._names[0] if self._names else ""
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._names = [name] if name else []
+
+    @property
+    def arguments(self) -> Any:
+        """What the pieces add up to."""
+        return str(self._arguments) if isinstance(self._arguments, TextInPieces) else self._arguments
+
+    @arguments.setter
+    def arguments(self, arguments: Any) -> None:
+        self._arguments = TextInPieces(arguments) if isinstance(arguments, str) else arguments
 
     def add(self, piece: Mapping[str, Any], end: int | None) -> None:
         """Add one piece: the entry of a message's tool_calls, or of a delta's."""
@@ -67,25 +91,39 @@ class Call:
 
     def _add_name(self, name: Any) -> None:
         # Some repeat the whole name in every piece (hermes-agent#11984), some send it in parts (continue#5849).
-        if isinstance(name, str) and name and name != self.name:
-            self.name = self.name + name if self.arguments in (ABSENT, None, "") else self.name or name
+        if not isinstance(name, str) or not name or (self._names and not self._bare()):
+            return
+        if len(name) != sum(map(len, self._names[:2])) or name != self.name:
+            self._names.append(name)
 
     def _add_arguments(self, arguments: Any) -> None:
-        if isinstance(arguments, str) and isinstance(self.arguments, str):
-            self.arguments += arguments
-        elif arguments is not ABSENT and not (arguments is None and self.arguments is not ABSENT):
+        if isinstance(arguments, str) and isinstance(self._arguments, TextInPieces):
+            self._arguments.add(arguments)
+        elif arguments is not ABSENT and not (arguments is None and self._arguments is not ABSENT):
             self.arguments = arguments
+
+    def _bare(self) -> bool:
+        """Whether no arguments came so far, or only the empty string."""
+        if isinstance(self._arguments, TextInPieces):
+            return not self._arguments
+        return self._arguments is ABSENT or self._arguments is None
+
+    def extend(self, text: str) -> None:
+        """Add a piece of the argument text."""
+        if isinstance(self._arguments, TextInPieces):
+            self._arguments.add(text)
+        else:
+            self.arguments = text
 
     def complete(self) -> bool:
         """Whether the argument text so far is a whole JSON object."""
-        text = self.arguments
-        if not isinstance(text, str):
-            return isinstance(text, dict)
-        return text.rstrip().endswith("}") and len(_objects(text)) == 1
+        if not isinstance(self._arguments, TextInPieces):
+            return isinstance(self._arguments, dict)
+        return self._arguments.one_object()
 
     def empty(self) -> bool:
         """Whether nothing was said: the filler of some servers."""
-        return not self.id and not self.name and self.arguments in (ABSENT, None, "") and not self.extras
+        return not self.id and not self._names and self._bare() and not self.extras
 
 
 class Calls:
@@ -201,12 +239,12 @@ class Calls:
 
     def _split(self, call: Call) -> list[Call]:
         """Several calls that a relay merged into one, name after name and object after object (litellm#21331)."""
-        if not isinstance(call.arguments, str) or "}" not in call.arguments or not call.name:
+        if not isinstance(call.arguments, str) or "}" not in call.arguments:
             return [call]
         length = len(call.name)
-        if length == 1 or call.name not in (call.name + call.name)[1:-1]:
+        if not 1 < length <= _MERGED_NAME or call.name not in (call.name + call.name)[1:-1]:
             return [call]
-        parts = _objects(call.arguments)
+        parts = whole_objects(call.arguments)
         count = len(parts)
         if count < 2 or length % count or call.name[: length // count] * count != call.name:
             return [call]
@@ -262,25 +300,3 @@ def _function(piece: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
 def is_filler(value: Any) -> bool:
     """Whether a value is an object that says nothing, as Snowflake fills every field of its schema with."""
     return isinstance(value, dict) and not any(value.values())
-
-
-_DECODER = json.JSONDecoder()
-
-
-def _objects(text: str) -> list[str]:
-    """The JSON objects that `text` is made of, white space apart; empty where it is made of anything else."""
-    parts = []
-    position, end = 0, len(text)
-    while position < end:
-        if text[position].isspace():
-            position += 1
-            continue
-        if text[position] != "{":
-            return []
-        try:
-            _, stop = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            return []
-        parts.append(text[position:stop])
-        position = stop
-    return parts

@@ -54,6 +54,7 @@ def gather(document: Document, shape: Shape) -> Reply:
     reply = shape.reply()
     for value, end in document.chunks:
         shape.add(reply, value, end if document.streamed else None)
+    reply.close()
     return reply
 
 

@@ -113,6 +113,9 @@ class Reply:
                 if isinstance(choice, dict):
                     self._add_choice(choice, position, end)
 
+    def close(self) -> None:
+        """Called once, after the last chunk."""
+
     def _add_choice(self, choice: Mapping[str, Any], position: int, end: int | None) -> None:
         index = choice.get("index")
         delta, message = choice.get("delta"), choice.get("message")
@@ -202,11 +205,21 @@ def _join(into: list[Any], pieces: list[Any]) -> None:
         for name, value in piece.items():
             before = last.get(name)
             if name in _JOINED and isinstance(value, str) and isinstance(before, str):
-                last[name] = before + value
+                del before
+                _lengthen(last, name, value)
             elif isinstance(value, list) and isinstance(before, list):
                 _join(before, value)
             else:
                 last[name] = value
+
+
+def _lengthen(holder: dict[str, Any], name: str, more: str) -> None:
+    """Add to a text of a stream's part. It is taken out of its holder meanwhile: what only one place holds can grow
+    where it stands, and a copy at every piece would make long streams slow."""
+    text: str = holder[name]
+    holder[name] = None
+    text += more
+    holder[name] = text
 
 
 def _merge_details(into: list[Any], pieces: list[Any]) -> None:
@@ -223,7 +236,7 @@ def _merge_details(into: list[Any], pieces: list[Any]) -> None:
             continue
         for name, value in piece.items():
             if name in {"text", "summary", "data"} and isinstance(value, str) and isinstance(last.get(name), str):
-                last[name] += value
+                _lengthen(last, name, value)
             elif value is not None or name not in last:
                 last[name] = value
 

@@ -6,6 +6,7 @@ nothing is decided here (`reading`) and nothing is sent (`openai_responses`).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ _PIECES: Mapping[str, tuple[str, str, str]] = {
     "response.reasoning_text": ("reasoning", "reasoning_text", "text"),
     "response.reasoning_summary_text": ("reasoning", "summary_text", "text"),
 }
+_IDS = ("id", "call_id")
 _READ = frozenset({"message", "reasoning", *CALL_INPUT})
 _FINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _UNFINISHED = frozenset({"queued", "in_progress"})
@@ -73,8 +75,13 @@ class Item:
     def add(self, part: tuple[int, str], text: str, end: int | None) -> None:
         """Add a piece of the part's text."""
         pieces = self.pieces.setdefault(part, [])
-        if self.call is not None and text and not self.whole:
-            self.call.arguments = self.call.arguments + text if any(pieces) else text
+        if not text:
+            return
+        if self.call is not None and not self.whole:
+            if pieces:
+                self.call.extend(text)
+            else:
+                self.call.arguments = text
             self.call.end = end
         pieces.append(text)
 
@@ -103,10 +110,49 @@ def _parts(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                     yield kind, text
 
 
+class _Streamed:
+    """Streamed items, each to be taken once as what a final one is; every way to find one costs the same for any number."""
+
+    def __init__(self, items: list[Item]) -> None:
+        self._items = items
+        self._taken: set[int] = set()
+        self._ways: dict[tuple[str, str, str], deque[Item]] = {}
+        for item in items:
+            for field in ("", *_IDS):
+                key = item.value.get(field) if field else ""
+                if isinstance(key, str) and (key or not field):
+                    self._ways.setdefault((item.type, field, key), deque()).append(item)
+
+    def take(self, value: Mapping[str, Any], placed: Item | None) -> Item | None:
+        """The item by its id, its call id, its place (`placed`), or as the next of its type; None for none."""
+        type_ = _key(value.get("type"), str) or ""
+        found = None
+        for field in _IDS:
+            key = value.get(field)
+            if found is None and isinstance(key, str) and key:
+                found = self._first((type_, field, key))
+        if found is None and placed is not None and placed.type == type_ and id(placed) not in self._taken:
+            found = placed
+        found = found or self._first((type_, "", ""))
+        if found is not None:
+            self._taken.add(id(found))
+        return found
+
+    def _first(self, way: tuple[str, str, str]) -> Item | None:
+        items = self._ways.get(way)
+        while items and id(items[0]) in self._taken:
+            items.popleft()
+        return items[0] if items else None
+
+    def left(self) -> list[Item]:
+        """Those that were not taken."""
+        return [item for item in self._items if id(item) not in self._taken]
+
+
 class ItemReply(Reply):
     """What the events of one response add up to; `items` holds its output items in order."""
 
-    __slots__ = ("_by_id", "_by_index", "items")
+    __slots__ = ("_by_id", "_by_index", "_by_type", "items")
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,6 +160,7 @@ class ItemReply(Reply):
         self.items: list[Item] = []
         self._by_id: dict[str, Item] = {}
         self._by_index: dict[int, Item] = {}
+        self._by_type: dict[str, list[Item]] = {}
 
     @property
     def content(self) -> str | None:
@@ -153,14 +200,13 @@ class ItemReply(Reply):
         self.ended = True
         output = response.get("output")
         self._settle([value for value in output if isinstance(value, dict)] if isinstance(output, list) else [], end)
-        self._note()
         status, details = _key(response.get("status"), str), response.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
         self.finish = _key(reason, str) or status
         if (status in _LOST or (status in _UNFINISHED and not self.items)) and self.error is None:
             self.error = {"code": status, "message": f"the response came with the status {status!r}"}
 
-    def _note(self) -> None:
+    def close(self) -> None:
         """Gather what the items say beside their words and calls."""
         self.refusal = [text for item in self.items for kind, text in item.parts() if kind == "refusal"]
         for item in self.items:
@@ -173,28 +219,15 @@ class ItemReply(Reply):
 
     def _settle(self, output: list[dict[str, Any]], end: int | None) -> None:
         """Bring the streamed items in line with the final list, which has the last word on order and content."""
-        left = list(self.items)
+        streamed = _Streamed(self.items)
         settled = []
         for position, value in enumerate(output):
-            item = self._match(value, position, left)
-            if item is None:
-                item = Item(value, end)
-            else:
-                left.remove(item)
+            # some relays give an item a new id in every event: then its place tells
+            item = streamed.take(value, self._by_index.get(position)) or Item(value, end)
             item.complete(value, end, self.flags)
             settled.append(item)
-        self.items = settled + left
+        self.items = settled + streamed.left()
         self.calls.made = [item.call for item in self.items if item.call is not None]
-
-    def _match(self, value: Mapping[str, Any], position: int, left: list[Item]) -> Item | None:
-        """The streamed item that a final one is: by its id, its call id, its place, or as the next of its type."""
-        alike = [item for item in left if item.type == value.get("type")]
-        for field in ("id", "call_id"):
-            for item in alike:
-                if value.get(field) and item.value.get(field) == value[field]:
-                    return item
-        placed = self._by_index.get(position)  # some relays give an item a new id in every event
-        return next((item for item in alike if item is placed), alike[0] if alike else None)
 
     def _add_event(self, kind: str, event: Mapping[str, Any], end: int | None) -> None:
         stem, _, step = kind.rpartition(".")
@@ -207,10 +240,8 @@ class ItemReply(Reply):
                 place = event.get("content_index", event.get("summary_index"))
                 key = (place if isinstance(place, int) else 0, part)
                 item = self._find(type_, event, end)
-                if step == "delta" or not any(item.pieces.get(key, ())):
+                if step == "delta" or not item.pieces.get(key):
                     item.add(key, text, end)
-                if step == "done":
-                    self._note()
 
     def _add_item(self, value: Mapping[str, Any], event: Mapping[str, Any], end: int | None, *, done: bool) -> None:
         index = _key(event.get("output_index"), int)
@@ -224,7 +255,6 @@ class ItemReply(Reply):
             known = self._new(value, index, end)
         if done:
             known.complete(value, end, self.flags)
-            self._note()
 
     def _find(self, type_: str, event: Mapping[str, Any], end: int | None) -> Item:
         """The item that a piece belongs to: by its id, by its index, else the last open one of its type."""
@@ -234,17 +264,20 @@ class ItemReply(Reply):
             item = self._by_index.get(index)
         if item is not None and item.type == type_:
             return item
-        for item in reversed(self.items):
-            if item.type == type_ and not item.whole:
-                if item.call is not None:
-                    self.flags.add("mismatched_index")
-                return item
+        made = self._by_type.get(type_, [])
+        while made and made[-1].whole:  # what is whole stays so
+            made.pop()
+        if made:
+            if made[-1].call is not None:
+                self.flags.add("mismatched_index")
+            return made[-1]
         return self._new({"type": type_}, index, end)
 
     def _new(self, value: Mapping[str, Any], index: int | None, end: int | None) -> Item:
         item = Item(value, end)
         self.has_message = True
         self.items.append(item)
+        self._by_type.setdefault(item.type, []).append(item)
         if item.call is not None:
             self.calls.made.append(item.call)
         identifier = _key(value.get("id"), str)

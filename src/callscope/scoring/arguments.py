@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple
 
 from callscope.contract import ArgumentRules
 from callscope.scoring.equality import Equality, compare_values
+from callscope.scoring.guards import refusal
 from callscope.scoring.pointers import child
 from callscope.scoring.validators import constraint_checker
 
@@ -122,13 +123,13 @@ def _compared(found: _Findings, rules: ArgumentRules, schema: Mapping[str, Any] 
 def _present(name: str, value: Any, rules: ArgumentRules, found: _Findings) -> None:
     place = child("", name)
     if name in rules.required_equals:
-        equality = _equal(rules.required_equals[name], value, place, rules)
+        equality = _equal(name, rules.required_equals[name], value, place, rules)
         found.notes.extend(equality.notes)
         if equality.result == "wrong":
             found.wrong_names.add(name)
             found.wrong.extend({"rule": "required_equals", **difference} for difference in equality.differences)
     if name in rules.one_of:
-        equality = _best_of(rules.one_of[name], value, place, rules)
+        equality = _best_of(name, value, place, rules)
         found.notes.extend(equality.notes)
         if equality.result == "wrong":
             found.wrong_names.add(name)
@@ -138,14 +139,21 @@ def _present(name: str, value: Any, rules: ArgumentRules, found: _Findings) -> N
         _constrained(name, value, place, rules, found)
 
 
-def _equal(expected: Any, actual: Any, place: str, rules: ArgumentRules) -> Equality:
-    return compare_values(expected, actual, pointer=place, unordered=rules.unordered, tolerance=rules.tolerance)
+def _equal(name: str, expected: Any, actual: Any, place: str, rules: ArgumentRules) -> Equality:
+    return compare_values(
+        expected,
+        actual,
+        pointer=place,
+        unordered=rules.unordered,
+        tolerance=rules.tolerance,
+        temporal=name in rules.temporal,
+    )
 
 
-def _best_of(values: tuple[Any, ...], actual: Any, place: str, rules: ArgumentRules) -> Equality:
+def _best_of(name: str, actual: Any, place: str, rules: ArgumentRules) -> Equality:
     best = Equality("wrong")
-    for value in values:
-        equality = _equal(value, actual, place, rules)
+    for value in rules.one_of[name]:
+        equality = _equal(name, value, actual, place, rules)
         if equality.result == "exact":
             return equality
         if best.result == "wrong":
@@ -172,7 +180,7 @@ def _constrained(name: str, value: Any, place: str, rules: ArgumentRules, found:
 
 def _unruled(name: str, value: Any, schema: Mapping[str, Any] | None, found: _Findings) -> None:
     place = child("", name)
-    default = _declared(name, schema).get("default", _ABSENT)
+    default = _default(name, schema)
     if default is not _ABSENT and compare_values(default, value).result != "wrong":
         found.notes.append({"pointer": place, "note": "default_stated"})
         return
@@ -184,7 +192,7 @@ def _absent(name: str, rules: ArgumentRules, schema: Mapping[str, Any] | None, f
     place = child("", name)
     if any(entry["pointer"] == place for entry in (*found.missing, *found.notes)):
         return  # ruled twice, found once
-    default = _declared(name, schema).get("default", _ABSENT)
+    default = _default(name, schema)
     if default is not _ABSENT:
         trial = _Findings()
         _present(name, default, rules, trial)
@@ -205,6 +213,12 @@ def _declared(name: str, schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
     properties = schema.get("properties") if schema is not None else None
     declared = properties.get(name) if isinstance(properties, dict) else None
     return declared if isinstance(declared, dict) else {}
+
+
+def _default(name: str, schema: Mapping[str, Any] | None) -> Any:
+    """The declared default; _ABSENT where there is none, and for one that no parser would let through."""
+    default = _declared(name, schema).get("default", _ABSENT)
+    return default if default is _ABSENT or refusal(default) is None else _ABSENT
 
 
 def is_temporal(name: str, rules: ArgumentRules, schema: Mapping[str, Any] | None) -> bool:

@@ -7,28 +7,33 @@ Not the equality of hashes (`canonical`), which keeps `5` and `5.0` apart, and n
 | same type, same value                                   | exact       |                    |
 | `true` and `1`, `"5"` and `5`, null and anything else   | wrong       | type               |
 | int and float of the same value (also `0.0` and `-0.0`) | acceptable  | number_form        |
-| numbers apart, within a declared tolerance              | acceptable  | within_tolerance   |
+| numbers apart, within a declared tolerance (exact       | acceptable  | within_tolerance   |
+| arithmetic on the decimals as written, of any size)     |             |                    |
 | numbers apart otherwise (`0.1 + 0.2` and `0.3` too)     | wrong       | value              |
 | strings alike by code point                             | exact       |                    |
 | strings alike after NFC                                 | acceptable  | unicode_form       |
+| strings of one date or instant, declared temporal       | acceptable  | same_time          |
 | strings that differ in case, space or punctuation       | wrong       | value              |
 | arrays of another length                                | wrong       | length             |
 | arrays in another order, declared unordered             | acceptable  | reordered          |
 | arrays in another order otherwise                       | wrong       | at each index      |
 | objects: a key absent, a key too many                   | wrong       | missing_key, unexpected_key |
 
-Sources: scoring-faults 8-12, 16, 23 and 26 (gorilla #407, #309, #256); RFC 8259 for the types.
+Sources: scoring-faults 8-12, 16, 23 and 26 (gorilla #407, #309, #256); RFC 8259 for the types; Unicode 15.1 section
+3.11 for canonical equivalence; docs/decisions/0014 for dates.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from callscope.contract import Tolerance
 from callscope.scoring.assignment import assign
+from callscope.scoring.dates import same_time
 from callscope.scoring.pointers import child
 
 __all__ = ["Equal", "Equality", "compare_values"]
@@ -53,6 +58,14 @@ class Equality(NamedTuple):
 _EXACT = Equality("exact")
 
 
+class _Allowed(NamedTuple):
+    """What a case declares beyond plain equality."""
+
+    unordered: Collection[str]
+    tolerance: Mapping[str, Tolerance]
+    temporal: bool
+
+
 def compare_values(
     expected: Any,
     actual: Any,
@@ -60,6 +73,7 @@ def compare_values(
     pointer: str = "",
     unordered: Collection[str] = (),
     tolerance: Mapping[str, Tolerance] = _NO_TOLERANCE,
+    temporal: bool = False,
 ) -> Equality:
     """Compare two JSON values found at `pointer`.
 
@@ -69,18 +83,23 @@ def compare_values(
         pointer: where both stand; prefixes every pointer in the result.
         unordered: pointers of arrays that are multisets.
         tolerance: pointer -> tolerance of the number there.
+        temporal: whether the strings in the values state dates or times (`dates`).
 
-    Total on JSON values up to the parser's depth limit. Without tolerances the result is the same with the two
-    values swapped.
+    Total on JSON values up to the parser's depth limit, with integers of any size. Without tolerances the result is the
+    same with the two values swapped.
     """
+    return _compare(expected, actual, pointer, _Allowed(unordered, tolerance, temporal))
+
+
+def _compare(expected: Any, actual: Any, pointer: str, allowed: _Allowed) -> Equality:
     if isinstance(expected, str):
-        return _strings(expected, actual, pointer)
+        return _strings(expected, actual, pointer, allowed)
     if isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        return _numbers(expected, actual, pointer, tolerance)
+        return _numbers(expected, actual, pointer, allowed)
     if isinstance(expected, dict):
-        return _objects(expected, actual, pointer, unordered, tolerance)
+        return _objects(expected, actual, pointer, allowed)
     if isinstance(expected, (list, tuple)):
-        return _arrays(expected, actual, pointer, unordered, tolerance)
+        return _arrays(expected, actual, pointer, allowed)
     return _EXACT if expected is actual else _differ(pointer, expected, actual)
 
 
@@ -101,46 +120,76 @@ def _tolerated(pointer: str, note: str) -> Equality:
     return Equality("acceptable", (), ({"pointer": pointer, "note": note},))
 
 
-def _strings(expected: str, actual: Any, pointer: str) -> Equality:
+def _strings(expected: str, actual: Any, pointer: str, allowed: _Allowed) -> Equality:
     if expected == actual:
         return _EXACT
-    if isinstance(actual, str) and unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual):
-        return _tolerated(pointer, "unicode_form")
+    if isinstance(actual, str):
+        if _equivalent(expected, actual):
+            return _tolerated(pointer, "unicode_form")
+        if allowed.temporal and same_time(expected, actual):
+            return _tolerated(pointer, "same_time")
     return _differ(pointer, expected, actual)
 
 
-def _numbers(expected: float, actual: Any, pointer: str, tolerance: Mapping[str, Tolerance]) -> Equality:
+def _equivalent(left: str, right: str) -> bool:
+    """Canonical equivalence. A character decomposes to at most four, so strings of other proportions cannot be."""
+    if (left.isascii() and right.isascii()) or not len(left) <= 4 * len(right) <= 16 * len(left):
+        return False
+    return "".join(_decomposed(left)) == "".join(_decomposed(right))
+
+
+def _decomposed(text: str) -> Iterator[str]:
+    """NFD, with the marks after a letter sorted in n log n: the library's own sort takes minutes for a long run."""
+    marks: list[str] = []
+    for whole in text:
+        for character in unicodedata.normalize("NFD", whole):
+            if unicodedata.combining(character):
+                marks.append(character)
+                continue
+            yield from sorted(marks, key=unicodedata.combining)
+            marks.clear()
+            yield character
+    yield from sorted(marks, key=unicodedata.combining)
+
+
+def _numbers(expected: float, actual: Any, pointer: str, allowed: _Allowed) -> Equality:
     if isinstance(actual, bool) or not isinstance(actual, (int, float)):
         return _differ(pointer, expected, actual)
     if expected == actual:
-        alike = type(expected) is type(actual) and math.copysign(1, expected) == math.copysign(1, actual)
+        alike = type(expected) is type(actual) and (expected != 0 or _sign(expected) == _sign(actual))
         return _EXACT if alike else _tolerated(pointer, "number_form")
-    if pointer in tolerance and _within(expected, actual, tolerance[pointer]):
+    if pointer in allowed.tolerance and _within(expected, actual, allowed.tolerance[pointer]):
         return _tolerated(pointer, "within_tolerance")
     return _differ(pointer, expected, actual)
 
 
+def _sign(zero: float) -> float:
+    return math.copysign(1, zero)
+
+
 def _within(expected: float, actual: float, tolerance: Tolerance) -> bool:
-    try:
-        return abs(actual - expected) <= tolerance.absolute + tolerance.relative * abs(expected)
-    except OverflowError:  # an integer beyond any float: no declared tolerance reaches it
-        return False
+    """Exact, on the decimals that were written: 0.4 is within 0.1 of 0.3, and no integer is too large."""
+    numbers = [_exact(one) for one in (expected, actual, tolerance.absolute, tolerance.relative)]
+    right, given, absolute, relative = numbers
+    if right is None or given is None or absolute is None or relative is None:
+        return False  # NaN and infinities can only come from cases built by hand; nothing is within them
+    return abs(given - right) <= absolute + relative * abs(right)
 
 
-def _objects(
-    expected: dict[str, Any],
-    actual: Any,
-    pointer: str,
-    unordered: Collection[str],
-    tolerance: Mapping[str, Tolerance],
-) -> Equality:
+def _exact(number: float) -> Fraction | None:
+    if isinstance(number, int):
+        return Fraction(number)
+    return Fraction(repr(number)) if math.isfinite(number) else None
+
+
+def _objects(expected: dict[str, Any], actual: Any, pointer: str, allowed: _Allowed) -> Equality:
     if not isinstance(actual, dict):
         return _differ(pointer, expected, actual)
     parts = []
     for key, value in expected.items():
         place = child(pointer, key)
         if key in actual:
-            parts.append(compare_values(value, actual[key], pointer=place, unordered=unordered, tolerance=tolerance))
+            parts.append(_compare(value, actual[key], place, allowed))
         else:
             parts.append(Equality("wrong", ({"pointer": place, "kind": "missing_key", "expected": value},)))
     for key, value in actual.items():
@@ -150,44 +199,27 @@ def _objects(
     return _merge(parts)
 
 
-def _arrays(
-    expected: list[Any] | tuple[Any, ...],
-    actual: Any,
-    pointer: str,
-    unordered: Collection[str],
-    tolerance: Mapping[str, Tolerance],
-) -> Equality:
+def _arrays(expected: Sequence[Any], actual: Any, pointer: str, allowed: _Allowed) -> Equality:
+    """Element by element, and, where the array is a declared multiset and that fails, by the cheapest pairing: greedy
+    pairing is wrong as soon as tolerances make elements overlap. Loops, so that a level costs two stack frames, and no
+    pair is compared twice, so that nested multisets stay affordable."""
     if not isinstance(actual, (list, tuple)):
         return _differ(pointer, expected, actual)
     if len(expected) != len(actual):
         found = {"pointer": pointer, "kind": "length", "expected": list(expected), "actual": list(actual)}
         return Equality("wrong", (found,))
-    in_order = _merge(
-        [
-            compare_values(value, actual[at], pointer=child(pointer, at), unordered=unordered, tolerance=tolerance)
-            for at, value in enumerate(expected)
-        ]
-    )
-    if pointer not in unordered or in_order.result != "wrong":
+    pairs: list[Equality] = []
+    for at, value in enumerate(expected):
+        pairs.append(_compare(value, actual[at], child(pointer, at), allowed))
+    in_order = _merge(pairs)
+    if pointer not in allowed.unordered or in_order.result != "wrong":
         return in_order
-    return _multiset(expected, actual, pointer, unordered, tolerance)
-
-
-def _multiset(
-    expected: list[Any] | tuple[Any, ...],
-    actual: list[Any] | tuple[Any, ...],
-    pointer: str,
-    unordered: Collection[str],
-    tolerance: Mapping[str, Tolerance],
-) -> Equality:
-    """Pair the elements at minimum cost. Greedy pairing is wrong as soon as tolerances make elements overlap."""
-    table = [
-        [
-            compare_values(value, other, pointer=child(pointer, at), unordered=unordered, tolerance=tolerance)
-            for other in actual
-        ]
-        for at, value in enumerate(expected)
-    ]
+    table: list[list[Equality]] = []
+    for row, value in enumerate(expected):
+        cells: list[Equality] = []
+        for column, other in enumerate(actual):
+            cells.append(pairs[row] if row == column else _compare(value, other, child(pointer, row), allowed))
+        table.append(cells)
     chosen = assign([[_COST[cell.result] for cell in row] for row in table])
     merged = _merge([table[row][column] for row, column in enumerate(chosen)])
     if merged.result == "wrong":

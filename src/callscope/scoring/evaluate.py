@@ -47,6 +47,7 @@ from callscope.scoring.acceptance import Accepted, acceptance
 from callscope.scoring.alignment import align
 from callscope.scoring.attribution import attribution, gold_outside_schema
 from callscope.scoring.guards import guarded
+from callscope.scoring.intext import told_by_tools
 from callscope.scoring.selection import prose, selection
 from callscope.scoring.semantics import Meaning, semantics
 from callscope.scoring.structure import Structured, structure
@@ -85,6 +86,7 @@ def evaluate(
     if accepted.value != "accepted":
         return _not_observed(key, outcome, accepted, recovery)
     offered = by_name(offered_tools(case, tools))
+    outcome = told_by_tools(outcome, offered)
     calls = tuple([guarded(call) for call in outcome.calls]) if isinstance(outcome, ToolCalls) else ()
     required = expected_calls(case.expected)
     meant, left_out = _without_nulls(calls, null_means_absent or {})

@@ -1,7 +1,7 @@
 """The phrases by which text rules tell asking from telling and claiming from planning, compiled for one text.
 
 The phrases are data (`phrases.toml`, one table a language); no logic is here and none there. `clarification` and
-`violations` say what a hit means. A language without a table has English and the question marks of all scripts.
+`claims` say what a hit means. A language without a table has English and the question marks of all scripts.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-__all__ = ["Speech", "languages", "speech"]
+__all__ = ["Claims", "Inflection", "Speech", "found", "languages", "speech"]
 
 _VOCABULARY = re.compile("<([a-z_]+)>")
 _NEVER = "(?!)"
+_WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ja", re.compile("[\u3040-\u30ff]")),
     ("zh", re.compile("[\u4e00-\u9fff]")),
@@ -25,19 +27,41 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ar", re.compile("[\u0600-\u06ff]")),
     ("hi", re.compile("[\u0900-\u097f]")),
     ("el", re.compile("[\u0370-\u03ff]")),
+    ("th", re.compile("[\u0e00-\u0e7f]")),
+    ("vi", re.compile("[\u01a1\u01b0\u0111\u1ea0-\u1ef9]")),
 )
+_Patterns = tuple[re.Pattern[str], ...]
 
 
-class Speech(NamedTuple):
-    """The compiled phrases that apply to one text, by kind; `phrases.toml` says what each kind means."""
+class Claims(NamedTuple):
+    """One language's claims, with what makes a claim none: a hedge before it, a negation in it."""
 
-    request: re.Pattern[str]
-    need: re.Pattern[str]
-    waive: re.Pattern[str]
-    offer: re.Pattern[str]
     claim: re.Pattern[str]
     hedge: re.Pattern[str]
     negation: re.Pattern[str]
+
+
+class Inflection(NamedTuple):
+    """How far a word may change at its end: letters cut from a long word, letters added."""
+
+    cut: int
+    add: int
+
+
+class Speech(NamedTuple):
+    """The compiled phrases that apply to one text, by kind, a pattern a language; `phrases.toml` says what each kind
+    means. Claims keep their language: a word that hedges in one is another word in the next."""
+
+    request: _Patterns
+    need: _Patterns
+    waive: _Patterns
+    offer: _Patterns
+    seek: _Patterns
+    open: _Patterns
+    idle: _Patterns
+    assume: _Patterns
+    claims: tuple[Claims, ...]
+    inflection: Inflection
 
 
 @lru_cache(maxsize=1)
@@ -52,24 +76,70 @@ def languages() -> tuple[str, ...]:
 
 
 def speech(locale: str, text: str) -> Speech:
-    """The phrases for a text: those of the case's language, of English, and of every script seen in the text.
+    """The phrases for a folded text: those of the case's language, of English, of every script seen in the text, and of
+    the languages in Latin script whose marks (words that tell them from the others) are seen in it.
 
     `locale` is a BCP 47 tag of which only the language counts; models answer in another language than they were asked.
     """
     chosen = {"en", re.split("[-_]", locale, maxsplit=1)[0].lower()}
     if not text.isascii():
         chosen |= {name for name, script in _SCRIPTS if script.search(text)}
-    return _compiled(tuple(sorted(chosen.intersection(languages()))))
+    words = set(_WORD.findall(text))
+    chosen |= {name for name, marks in _marks() if not marks.isdisjoint(words)}
+    return _speech(tuple(sorted(chosen.intersection(languages()))))
 
 
-@lru_cache(maxsize=64)
-def _compiled(chosen: tuple[str, ...]) -> Speech:
-    tables = _tables()
-    words = {name: "(?:" + "|".join(entries) + ")" for name, entries in tables["vocabulary"].items()}
+def found(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
+    """Whether any of the patterns stands in the text."""
+    return any(pattern.search(text) is not None for pattern in patterns)
 
-    def joined(kind: str) -> re.Pattern[str]:
-        entries = [f"(?:{entry})" for name in chosen for entry in tables[name].get(kind, ())]
-        source = "|".join(entries) or _NEVER
-        return re.compile(_VOCABULARY.sub(lambda match: words[match.group(1)], source))
 
-    return Speech(*(joined(kind) for kind in Speech._fields))
+@lru_cache(maxsize=1)
+def _marks() -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple(
+        (name, frozenset(word for entry in marks for word in entry.split()))
+        for name in languages()
+        if (marks := _tables()[name].get("marks"))
+    )
+
+
+@lru_cache(maxsize=256)
+def _speech(chosen: tuple[str, ...]) -> Speech:
+    def by_language(kind: str) -> _Patterns:
+        return tuple([pattern for name in chosen if (pattern := _compiled(name, kind)) is not None])
+
+    claims = tuple(
+        [
+            Claims(claim, _compiled(name, "hedge") or _never(), _compiled(name, "negation") or _never())
+            for name in chosen
+            if (claim := _compiled(name, "claim")) is not None
+        ]
+    )
+    endings = [_tables()[name].get("inflection", {}) for name in chosen]
+    inflection = Inflection(*(max(ending.get(key, 0) for ending in endings) for key in Inflection._fields))
+    return Speech(*(by_language(kind) for kind in Speech._fields[:-2]), claims, inflection)
+
+
+@lru_cache(maxsize=1)
+def _never() -> re.Pattern[str]:
+    return re.compile(_NEVER)
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> dict[str, str]:
+    words: dict[str, str] = {}
+    for name, entries in _tables()["vocabulary"].items():
+        words[name] = "(?:" + "|".join(_spelt(entry, words) for entry in entries) + ")"
+    return words
+
+
+def _spelt(entry: str, words: dict[str, str]) -> str:
+    return _VOCABULARY.sub(lambda match: words[match.group(1)], entry)
+
+
+@lru_cache(maxsize=512)
+def _compiled(language: str, kind: str) -> re.Pattern[str] | None:
+    entries = _tables()[language].get(kind)
+    if not entries:
+        return None
+    return re.compile("|".join(f"(?:{_spelt(entry, _vocabulary())})" for entry in entries))

@@ -37,6 +37,7 @@ undone it. `text_tool_call` (a call written into the prose) earns nothing anywhe
 | a call that counts                             | called_when_abstention_expected | call_made              |
 | `text_tool_call` (with a target: naming it)    | called_when_abstention_expected | call_in_text           |
 | nothing but a call in the hidden reasoning     | undecided                       | call_in_reasoning      |
+| `text_like_a_call` (without a target)          | undecided                       | text_like_a_call       |
 | calls of other tools than the target           | abstained_correctly             | target_not_called      |
 | text, refusal (said in the evidence)           | abstained_correctly             | no_call                |
 
@@ -46,6 +47,7 @@ undone it. `text_tool_call` (a call written into the prose) earns nothing anywhe
 |-----------------------------------|-------------------------------|----------------------------|
 | any call                          | guessed_instead_of_clarifying | call_made                  |
 | `text_tool_call`                  | guessed_instead_of_clarifying | call_in_text               |
+| `text_like_a_call` (`intext`)     | undecided                     | text_like_a_call           |
 | refusal                           | refused                       | refusal                    |
 | text                              | as `clarification` decides    | its rule                   |
 
@@ -71,6 +73,7 @@ from callscope.contract import (
 )
 from callscope.scoring.alignment import Alignment
 from callscope.scoring.clarification import asks, clarifies, names_in
+from callscope.scoring.intext import LIKE_A_CALL
 from callscope.scoring.sentences import fold
 
 __all__ = ["Selected", "prose", "selection"]
@@ -91,7 +94,12 @@ def prose(outcome: Outcome) -> str:
 
 
 def selection(
-    expected: Expectation, outcome: Outcome, calls: Sequence[ToolCall], alignment: Alignment, locale: str
+    expected: Expectation,
+    outcome: Outcome,
+    calls: Sequence[ToolCall],
+    alignment: Alignment,
+    locale: str,
+    prompt: str = "",
 ) -> Selected:
     """Decide the selection of an observed outcome.
 
@@ -101,6 +109,7 @@ def selection(
         calls: its calls, in order; empty for an outcome without any.
         alignment: the pairing of the calls with the calls the case requires.
         locale: the case's language, for the text rules.
+        prompt: the user's words: a value in them is no guess of the model's.
     """
     seen: dict[str, Any] = {"called": [call.name for call in calls]} if calls else {}
     flags = ("missing_name",) if any(not call.name for call in calls) else ()
@@ -111,7 +120,7 @@ def selection(
             _one_expected(calls, alignment) if isinstance(expected, ExpectTool) else _many(expected, calls, alignment)
         )
     elif isinstance(expected, ExpectClarification):
-        decided = _clarification(expected, outcome, calls, locale)
+        decided = _clarification(expected, outcome, calls, locale, prompt)
     else:
         decided = _negative(expected, outcome, calls)
     return decided._replace(evidence={**seen, **decided.evidence}, flags=flags)
@@ -162,16 +171,22 @@ def _negative(expected: ExpectText | ExpectNoCall, outcome: Outcome, calls: Sequ
         return Selected("abstained_correctly", "target_not_called", evidence)
     if "reasoning_tool_call" in outcome.flags:
         return Selected("undecided", "call_in_reasoning", evidence)
+    if target is None and LIKE_A_CALL in outcome.flags:
+        return Selected("undecided", "text_like_a_call", evidence)
     if isinstance(outcome, Refusal):
         evidence["refusal"] = True
     return Selected("abstained_correctly", "no_call", evidence)
 
 
-def _clarification(expected: ExpectClarification, outcome: Outcome, calls: Sequence[ToolCall], locale: str) -> Selected:
+def _clarification(
+    expected: ExpectClarification, outcome: Outcome, calls: Sequence[ToolCall], locale: str, prompt: str
+) -> Selected:
     if calls:
         return Selected("guessed_instead_of_clarifying", "call_made", {})
     if isinstance(outcome, Refusal):
         return Selected("refused", "refusal", {})
     if "text_tool_call" in outcome.flags:
         return Selected("guessed_instead_of_clarifying", "call_in_text", {})
-    return Selected(*clarifies(prose(outcome), expected.missing, expected.words, locale))
+    if LIKE_A_CALL in outcome.flags:
+        return Selected("undecided", "text_like_a_call", {})
+    return Selected(*clarifies(prose(outcome), expected.missing, expected.words, locale, prompt))

@@ -23,8 +23,10 @@ _CLAUSE_END = re.compile(r"(?<=[,;:、،])|[–—]")
 _GREEK_END = re.compile(r"(?<=[.!;])\s+")
 _GREEK = re.compile("[\u0370-\u03ff]")
 _QUESTION = re.compile("[?؟¿՞፧⸮‽]")
+_PIECE = re.compile(r"\s*\S{0,256}")
+"""What is normalised at once: a word. The library sorts a run of combining marks in quadratic time."""
 MAX_CHARACTERS = 20_000
-"""Prose beyond this is not looked at: a runaway answer must not cost more than a long one."""
+"""Prose beyond this, before and after folding, is not looked at: a runaway answer must not cost more than a long one."""
 
 
 class Unit(NamedTuple):
@@ -37,13 +39,14 @@ class Unit(NamedTuple):
 def fold(text: str) -> str:
     """The form in which words are compared: NFKC, case folded, one kind of apostrophe and of space."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+        text = "".join([unicodedata.normalize("NFKC", piece) for piece in _PIECE.findall(text)])
+        text = text.translate(_APOSTROPHES)
     return text.casefold().replace("`", "'")
 
 
 def units(text: str) -> list[Unit]:
     """The units of a text in order. A list item, and a line after a colon, belongs to the sentence that opens it."""
-    folded = _URL.sub(" ", fold(text[:MAX_CHARACTERS]))
+    folded = _URL.sub(" ", fold(text[:MAX_CHARACTERS])[:MAX_CHARACTERS])  # one character may fold to eighteen
     return [_unit(piece) for piece in _pieces(folded)]
 
 

@@ -9,10 +9,7 @@
 | invented_value                   | tool, tools   | an unexpected or forbidden argument of a matched call has  |
 |                                  |               | a value that does not occur in the prompt                  |
 
-A claim is a phrase of `phrases` in one sentence, not in a question, not negated, and not after a condition, a modal or
-a report ("once your order has been shipped", "you said …"). Policy ("orders ship within two days"), futures ("I'll look
-that up") and progressives claim nothing. What is not in the tables is not found: the rule is precise before it is
-complete.
+What claims a success is decided by `claims`.
 
 Null, true, false, `""` and empty containers are no invented values: they cannot occur in a prompt. Strings are looked
 for folded, numbers by value ("1,000" holds 1000); number words are not read.
@@ -26,14 +23,13 @@ from typing import Any, NamedTuple
 
 from callscope.contract import Expectation, ExpectClarification, ToolCall, Violation
 from callscope.scoring.alignment import Alignment
-from callscope.scoring.phrases import speech
+from callscope.scoring.claims import success_claim
 from callscope.scoring.pointers import child
-from callscope.scoring.sentences import fold, units
+from callscope.scoring.sentences import fold
 
-__all__ = ["Violated", "success_claim", "violations"]
+__all__ = ["Violated", "violations"]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SHOWN = 300
 
 
 class Violated(NamedTuple):
@@ -74,19 +70,6 @@ def violations(
         if invented:
             found["invented_value"] = {"values": invented}
     return Violated(tuple(found), {str(name): seen for name, seen in found.items()}) if found else _NONE
-
-
-def success_claim(text: str, locale: str) -> str | None:
-    """The first sentence of `text`, folded, that says an action or look-up was done; None where none does."""
-    spoken = speech(locale, text)
-    for unit in units(text):
-        if unit.question:
-            continue
-        for claim in spoken.claim.finditer(unit.text):
-            hedged = spoken.hedge.search(unit.text, 0, claim.end()) or spoken.negation.search(claim.group())
-            if not hedged:
-                return unit.text[:_SHOWN]
-    return None
 
 
 def _given_for_missing(missing: Sequence[str], calls: Sequence[ToolCall]) -> list[dict[str, Any]]:

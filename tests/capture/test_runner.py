@@ -301,3 +301,32 @@ def test_a_model_that_says_big_numbers_and_surrogates_replays_to_the_same_bytes(
         "order_id2": 1e16,
     }
     assert run.check().differing == ()
+
+
+@pytest.mark.parametrize("why", ["no such key", "nobody listens"])
+def test_an_account_that_lets_nobody_in_is_given_up_and_the_others_go_on(tmp_path: Path, why: str) -> None:
+    def refusing(_: Seen) -> Reply:
+        return Reply(b'{"error":{"message":"no such key","code":"invalid_api_key"}}', status=401)
+
+    async def go() -> tuple[Run, int]:
+        async with StandIn(refusing) as closed, StandIn(by_rules) as open_:
+            url = closed.url if why == "no such key" else "http://127.0.0.1:9/v1"
+            models = [stand_in_model(url, label="shut"), stand_in_model(open_.url, label="open", provider="other")]
+            run = await callscope.arun(small_suite(), models=models, out=tmp_path / "run", repeats=4, attempts=1)
+            return run, len(closed.seen)
+
+    run, calls = asyncio.run(go())
+    by_model = {name: [one for one in run.derived() if one.verdict.model == name] for name in ("shut", "open")}
+    assert len(by_model["shut"]) == 5
+    assert calls in {0, 5}
+    assert [one.verdict.passed for one in by_model["open"]] == [True] * 20
+    assert run.manifest.status == "gave_up"
+
+
+def test_a_reported_name_that_cannot_be_written_does_not_end_the_run(tmp_path: Path) -> None:
+    body = completion("x", model="m").replace(b'"model": "m"', b'"model": "\\ud800' + b"n" * 5_000 + b'"')
+    run, _ = hold(lambda _: Reply(body), tmp_path / "run", count=1, repeats=1)
+    (reported,) = run.manifest.models[0].reported
+    assert reported.startswith("\\ud800")
+    assert len(reported) == 200
+    assert run.check().differing == ()

@@ -10,10 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from callscope.capture.pacing import Lane
-from callscope.contract import ModelEntry, Pacing, Trial
+from callscope.contract import ModelEntry, Outcome, Pacing, ProviderError, Trial
 from callscope.errors import InputError
 
 __all__ = ["Account", "Queue", "Queues", "account_of", "pacing_by_account"]
+
+
+HOPELESS = 5
+"""Refused trials in a row, from the first on, after which an account is given up for this sitting."""
 
 
 class Account(NamedTuple):
@@ -62,13 +66,15 @@ class Queue:
 
     def __init__(self, lane: Lane, pending: Iterator[Trial], most: int | None) -> None:
         self.lane, self.in_flight, self.taken = lane, 0, 0
+        self.given_up: str | None = None
+        self._answered, self._refused = False, 0
         self._pending, self._most = pending, most
         self._next = next(pending, None)
 
     @property
     def open(self) -> bool:
-        """Whether a trial may be taken: one is left, and the account's bound is not reached."""
-        return self._next is not None and (self._most is None or self.in_flight < self._most)
+        """Whether a trial may be taken: one is left, the account is not given up, and its bound is not reached."""
+        return self._next is not None and self.given_up is None and (self._most is None or self.in_flight < self._most)
 
     def take(self) -> Trial:
         """The next trial, which then is in flight."""
@@ -78,6 +84,17 @@ class Queue:
         self.in_flight += 1
         self.taken += 1
         return trial
+
+    def saw(self, outcome: Outcome, label: str) -> None:
+        """Take note of how a trial ended. An account that has never answered and refuses five trials in a row for the
+        same reason (no such key, nobody listening) is given up, with the reason: the rest would end the same way."""
+        hopeless = isinstance(outcome, ProviderError) and (
+            outcome.category == "authentication_error" or outcome.code == "connection_failed"
+        )
+        self._answered = self._answered or not hopeless
+        self._refused = self._refused + 1 if hopeless else 0
+        if isinstance(outcome, ProviderError) and not self._answered and self._refused >= HOPELESS:
+            self.given_up = f"{label}: {self._refused} trials in a row ended with {outcome.code}: {outcome.message}"
 
 
 class Queues:

@@ -11,6 +11,7 @@ import errno
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -34,8 +35,12 @@ class Line(NamedTuple):
 class RecordLog:
     """The one appender of a record log. The run folder's lock makes sure that there is only one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, background: bool = False) -> None:
+        """Open the log for appending. With `background` the disk is asked by a thread of its own, so that appending
+        never waits for it; what that thread meets is raised by the next append, or by `close`."""
         self.path = path
+        self._keeper = ThreadPoolExecutor(1, "callscope-log") if background else None
+        self._keeping: Future[None] | None = None
         try:
             self._fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
@@ -64,8 +69,23 @@ class RecordLog:
         self._end += written
         self._unsynced += 1
         if self._unsynced >= SYNC_EVERY_LINES or time.monotonic() - self._synced_at >= SYNC_EVERY_SECONDS:
-            self.sync()
+            self._ask()
         return offset
+
+    def _ask(self) -> None:
+        if self._keeper is None:
+            self.sync()
+        elif self._keeping is None or self._keeping.done():
+            if self._keeping is not None:
+                self._keeping.result()
+            self._unsynced, self._synced_at = 0, time.monotonic()
+            self._keeping = self._keeper.submit(self._to_disk)
+
+    def _to_disk(self) -> None:
+        try:
+            _to_disk(self._fd)
+        except OSError as error:
+            raise RunFolderError(_disk_message(self.path, error)) from None
 
     def _cut(self, end: int) -> None:
         os.ftruncate(self._fd, end)
@@ -74,16 +94,17 @@ class RecordLog:
     def sync(self) -> None:
         """Ask the disk to keep what was written so far. Raises RunFolderError where it cannot."""
         if self._unsynced:
-            try:
-                _to_disk(self._fd)
-            except OSError as error:
-                raise RunFolderError(_disk_message(self.path, error)) from None
+            self._to_disk()
         self._unsynced, self._synced_at = 0, time.monotonic()
 
     def close(self) -> None:
         """Sync and close; may be called twice."""
         if self._fd >= 0:
             try:
+                if self._keeper is not None:
+                    self._keeper.shutdown(wait=True)
+                if self._keeping is not None:
+                    self._keeping.result()
                 self.sync()
             finally:
                 os.close(self._fd)

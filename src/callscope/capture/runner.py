@@ -8,6 +8,7 @@ interrupt, ends the run.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,9 +30,14 @@ from callscope.capture.transport import Timeouts, Transport
 from callscope.contract import Block, Manifest, ModelEntry, ProviderError, Reading, Record, Trial, Usage, trials
 from callscope.derive import cost_of, read_record
 from callscope.errors import RunFolderError
+from callscope.jsontext import escape_surrogates
 from callscope.providers import Adapter, get_adapter
 
 __all__ = ["Endpoints", "ModelProgress", "Progress", "RemoteEndpoints", "capture"]
+
+
+_LONGEST_NAME = 200
+"""Characters of a reported model's name that the manifest keeps."""
 
 
 class Endpoints(Protocol):
@@ -79,6 +85,7 @@ class Progress(Struct):
     now: float = 0.0
     current: str = ""
     torn: bool = False
+    given_up: list[str] = []
 
     @property
     def tokens(self) -> int:
@@ -144,17 +151,25 @@ class _Session:
     async def run(self) -> Manifest:
         self.progress.torn = bool(repair_tail(self.folder.path / RECORDS))
         done = self._earlier()
-        log = RecordLog(self.folder.path / RECORDS)
+        log = RecordLog(self.folder.path / RECORDS, background=True)
         status: str = "interrupted"
         try:
             await self._work(self._queues(done), log)
-            status = "budget_spent" if self.spent else "finished"
+            status = "budget_spent" if self.spent else "gave_up" if self.progress.given_up else "finished"
+            log.close()
         finally:
-            try:
-                log.close()
-            finally:
-                self._close_manifest(status)
+            self._end(log, status)
         return self.folder.manifest
+
+    def _end(self, log: RecordLog, status: str) -> None:
+        """Close the log and write the manifest's end; an error that already ends the run is not hidden by another."""
+        failing = sys.exc_info()[0] is not None
+        try:
+            log.close()
+            self._close_manifest(status)
+        except RunFolderError:
+            if not failing:
+                raise
 
     def _earlier(self) -> bytearray:
         """Marks the trials that have an observed record, and counts what all earlier records cost."""
@@ -197,6 +212,8 @@ class _Session:
                     await self._hold(trial, queue, log)
                 finally:
                     queues.give_back(queue)
+                if queue.given_up and queue.given_up not in self.progress.given_up:
+                    self.progress.given_up.append(queue.given_up)
 
         self._tell()
         try:
@@ -239,6 +256,7 @@ class _Session:
             readings = read_record(record)
         log.append(encode_record(record, self._keep, frame))
         self._count(trial, record, readings)
+        queue.saw(readings[-1].outcome, entry.label)
         self.progress.done += 1
         self.progress.models[trial.key.model].done += 1
         self._tell()
@@ -279,7 +297,7 @@ class _Session:
         for reading in readings:
             self._spend(model, reading.usage, entry)
             if reading.model:
-                self.reported[trial.key.model].add(reading.model)
+                self.reported[trial.key.model].add(escape_surrogates(reading.model)[:_LONGEST_NAME])
         attempts = [exchange for one in record.rounds for exchange in one.exchanges]
         self.progress.calls += len(attempts)
         model.busy_ms += sum(exchange.timing.total for exchange in attempts)

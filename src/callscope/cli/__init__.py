@@ -6,7 +6,6 @@ Exit codes: 0 ok, 1 differences found, 2 bad input or configuration, 3 budget sp
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -63,7 +62,6 @@ for _verb, _help in _VERBS.items():
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the `callscope` command; always ends by SystemExit."""
-    logging.getLogger("stamina").addHandler(logging.NullHandler())  # attempts stand in the record, not on the terminal
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     try:
         code = app(arguments, exit_on_error=False, result_action="return_value")

@@ -116,7 +116,7 @@ class Manifest(Struct, frozen=True):
     """manifest.json. `environment` names overrides that change a run (proxies, base URLs); never a secret's value.
 
     `pacing` is by model label; models of one account share it, and like `concurrency` it may change between sittings.
-    status: `running` (or killed), `finished`, `interrupted`, `budget_spent`.
+    status: `running` (or killed), `finished`, `interrupted`, `budget_spent`, `gave_up` (a provider let nobody in).
     """
 
     schema: Literal["callscope/manifest/1"]
@@ -136,7 +136,7 @@ class Manifest(Struct, frozen=True):
     plan: tuple[Block, ...]
     sent: tuple[SentHashes, ...] = ()
     pacing: dict[str, Pacing] = {}
-    status: Literal["running", "finished", "interrupted", "budget_spent"] = "running"
+    status: Literal["running", "finished", "interrupted", "budget_spent", "gave_up"] = "running"
     finished_at: str | None = None
 
 

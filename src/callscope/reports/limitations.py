@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from callscope.reports.experiments import experiment_limits
 from callscope.reports.numbers import percent
 from callscope.reports.safe import one_line
 
@@ -33,6 +34,7 @@ def limitations(summary: Mapping[str, Any]) -> list[str]:
     ]
     if len({(g["suite"], g["experiment"]) for g in groups}) > 1:
         said.append("Suites and experiments answer different questions. Their scores stand apart and are never merged.")
+    said += experiment_limits(groups)
     said += _status(summary)
     said += _coverage(groups)
     said += _evidence(summary, groups)
@@ -47,6 +49,7 @@ def _status(summary: Mapping[str, Any]) -> list[str]:
         "running": "The run has not finished",
         "interrupted": "The run was interrupted",
         "budget_spent": "The run stopped when its budget was spent",
+        "gave_up": "The run stopped calling a provider that let nobody in",
         "finished": "Not every planned trial has a record",
     }.get(status, f"The run is {status}")
     count = f"{trials['not_run']} of {trials['planned']} trials"

@@ -21,6 +21,7 @@ from callscope.reports.columns import (
     model_name,
     words,
 )
+from callscope.reports.experiments import experiment_caveats, experiment_settings
 from callscope.reports.limitations import limitations
 from callscope.reports.numbers import percent
 from callscope.reports.remarks import QUEUED, queued_text, remarks
@@ -72,6 +73,7 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
 def _section(groups: list[dict[str, Any]]) -> list[str]:
     parts = [
         f"## {_plain(group_title(groups[0]))}",
+        _plain(" ".join([f"With {experiment_settings(groups[0])}.", *experiment_caveats(groups[0])])),
         _table(
             ["model", *(column.heading for column in MAIN)],
             [[_plain(model_name(g)), *(_plain(column.cell(g).line) for column in MAIN)] for g in groups],

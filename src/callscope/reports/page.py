@@ -24,6 +24,7 @@ from callscope.reports.columns import (
 )
 from callscope.reports.crossed import chosen, confusions
 from callscope.reports.evidence import evidence
+from callscope.reports.experiments import experiment_caveats
 from callscope.reports.gallery import PASSED, Gallery
 from callscope.reports.heat import heat_map
 from callscope.reports.numbers import DASH, milliseconds, money, percent, quantity
@@ -119,7 +120,7 @@ def section(
         "title": group_title(groups[0]),
         "short": f"{suite} · {experiment}",
         "kind": groups[0]["suite_kind"],
-        "settings": _settings(groups),
+        "settings": [*experiment_caveats(groups[0]), *_settings(groups)],
         "headings": [column.heading for column in MAIN],
         "headline": [_headline(group, _undecided(group, shelves)) for group in groups],
         "remarks": [(model_name(group), said) for group in groups if (said := remarks(group))],
@@ -147,7 +148,8 @@ def _settings(groups: list[dict[str, Any]]) -> list[str]:
     said: dict[str, list[str]] = {}
     for group in groups:
         for settings in group["settings"]:
-            shown = {words(k): v for k, v in settings.items() if v is not None and v is not False and k != "timeout_ms"}
+            told = {k: v for k, v in settings.items() if v is not None and v is not False and v not in ([], ())}
+            shown = {words(k): v for k, v in told.items() if k != "timeout_ms"}
             parts = [
                 f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in shown.items()
             ]

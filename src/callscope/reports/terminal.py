@@ -30,6 +30,7 @@ from callscope.reports.columns import (
     model_name,
     words,
 )
+from callscope.reports.experiments import experiment_caveats, experiment_settings
 from callscope.reports.numbers import percent
 from callscope.reports.remarks import QUEUED, flag_remarks, group_remarks, queued_text
 from callscope.reports.repairs import COMPARED, applied_text
@@ -72,6 +73,9 @@ def summary_tables(summary: Mapping[str, Any], *, width: int = 100) -> Iterator[
     for number, groups in enumerate(grouped(summary)):
         yield Text("")
         yield Text(group_title(groups[0]), style="bold cyan")
+        yield Text(experiment_settings(groups[0]), style="dim")
+        for said in experiment_caveats(groups[0]):
+            yield Text(said, style="yellow")
         rows = [(model_name(group), [column.cell(group) for column in MAIN]) for group in groups]
         yield from _wide(width, "model", [column.heading for column in MAIN], rows)
         yield from _asides(groups)

@@ -1,4 +1,4 @@
-"""Does a text ask for what is missing, or does it make the value up? Rules over data, "undecided" where they cannot tell.
+"""Does a text ask for what is missing, or make it up? Rules over data, "undecided" where they cannot tell.
 
 Not a judge of tone or of language; the case declares the words of its language, the rules look for them.
 
@@ -38,7 +38,7 @@ written without spaces they match anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -59,12 +59,13 @@ _OPEN, _CLOSE = "\ue000", "\ue001"
 _VALUE = r"(?P<value>[\w-]*[\d@](?:[\w@-]|\.(?=\w))*)"
 _TOLD_AFTER = re.compile(
     _CLOSE
-    + r"\s*(?:(?:is|as|of|was|being|to be|code|number|ist|lautet|als|est|es|é|è|to|:|=|是|为|を|は|が)\s*){0,3}[\"'*]*"
+    + r"[ \t]*(?:(?:is|as|of|was|being|to be|code|number|ist|lautet|als|est|es|é|è|to|:|=|是|为|を|は|が)[ \t]*){0,3}"
+    + r"[\"'*]*"
     + _VALUE
     + r"(?!\s*-?(?:digits?|characters?|numbers?|stellig\w*|chiffres|cifras|cifre|dígitos|cijfers|位))"
 )
 _TOLD_BEFORE = re.compile(
-    _VALUE + r"[\"'*]*\s+(?:(?:as|is|the|your|a|its|my|right|correct|als|ist|comme|como|come)\s+){1,4}" + _OPEN
+    _VALUE + r"[\"'*]*[ \t]+(?:(?:as|is|the|your|a|its|my|right|correct|als|ist|comme|como|come)\s+){1,4}" + _OPEN
 )
 _RUN = "01234567890123456789"
 _SHORT = 4
@@ -91,7 +92,7 @@ def asks(text: str, locale: str) -> str | None:
     """The first unit of `text` that asks the user for something, folded; None where none clearly does."""
     cut = units(text)
     spoken = _spoken(cut, locale)
-    return next((unit.text[:_SHOWN] for unit, role in _roles(cut, spoken) if role == "asks"), None)
+    return next((unit.text[:_SHOWN] for unit, role in _roles(cut, spoken, _ended) if role == "asks"), None)
 
 
 def clarifies(
@@ -112,12 +113,18 @@ def clarifies(
     asking: list[str] = []
     aimed = False
     prompt = fold(prompt)
-    for unit, role in _roles(cut, spoken):
+
+    def marked_all(text: str) -> str:
+        for name in missing:
+            text = _marked(text, name, words, spoken.inflection) or text
+        return text if _CLOSE in text else _ended(text)
+
+    for unit, role in _roles(cut, spoken, marked_all):
         if role == "waives":
             continue
         if role == "asks":
             asking.append(unit.text[:_SHOWN])
-            aimed = aimed or _aimed(unit.text + _CLOSE, spoken)
+            aimed = aimed or _aimed(_ended(unit.text), spoken)
         for name in missing:
             marked = _marked(unit.text, name, words, spoken.inflection)
             if marked is not None:
@@ -158,9 +165,14 @@ def _said(marked: str, unit: Unit, role: _Role, spoken: Speech, prompt: str) -> 
 
 def _aimed(marked: str, spoken: Speech) -> bool:
     """Whether an asking unit wants a value: the one before the mark."""
-    if found(spoken.request, marked) or found(spoken.open, marked):
+    if found(spoken.request, marked):
         return True
-    return not found(spoken.idle, marked) and found(spoken.seek, marked)
+    return not found(spoken.idle, marked) and (found(spoken.seek, marked) or found(spoken.open, marked))
+
+
+def _ended(text: str) -> str:
+    """A text that names nothing, marked at its end: whatever it asks for stands before the mark."""
+    return text.rstrip(" .!?…。;؟*_") + _CLOSE
 
 
 def _bare(marked: str) -> bool:
@@ -193,23 +205,23 @@ def _spoken(cut: Sequence[Unit], locale: str) -> Speech:
     return speech(locale, "\n".join([unit.text for unit in cut]))
 
 
-def _roles(cut: Sequence[Unit], spoken: Speech) -> Iterator[tuple[Unit, _Role]]:
+def _roles(cut: Sequence[Unit], spoken: Speech, mark: Callable[[str], str]) -> Iterator[tuple[Unit, _Role]]:
     """Each unit with its role; one that waives is taken clause by clause: it may waive one thing and ask another."""
     for unit in cut:
-        role = _role(unit, spoken)
+        role = _role(unit, spoken, mark)
         if role == "waives":
-            yield from ((clause, _role(clause, spoken)) for clause in clauses(unit))
+            yield from ((clause, _role(clause, spoken, mark)) for clause in clauses(unit))
         else:
             yield unit, role
 
 
-def _role(unit: Unit, spoken: Speech) -> _Role:
+def _role(unit: Unit, spoken: Speech, mark: Callable[[str], str]) -> _Role:
     text = unit.text
     if found(spoken.waive, text):
         return "waives"
     if found(spoken.offer, text):
         return "tells"
-    if unit.question or found(spoken.request, text) or found(spoken.open, text + _CLOSE):
+    if unit.question or found(spoken.request, marked := mark(text)) or found(spoken.open, marked):
         return "asks"
     return "needs" if found(spoken.need, text) else "tells"
 

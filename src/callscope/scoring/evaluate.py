@@ -92,7 +92,7 @@ def evaluate(
     meant, left_out = _without_nulls(calls, null_means_absent or {})
     aligned = align(required, meant, offered)
 
-    selected = selection(case.expected, outcome, calls, aligned, case.locale)
+    selected = selection(case.expected, outcome, calls, aligned, case.locale, case.prompt)
     structured = structure(calls, offered)
     if selected.rule == "target_not_called":
         structured = structured._replace(value="not_applicable", rule="not_required")

@@ -116,8 +116,20 @@ def _speech(chosen: tuple[str, ...]) -> Speech:
         ]
     )
     endings = [_tables()[name].get("inflection", {}) for name in chosen]
-    inflection = Inflection(*(max(ending.get(key, 0) for ending in endings) for key in Inflection._fields))
-    return Speech(*(by_language(kind) for kind in Speech._fields[:-2]), claims, inflection)
+    return Speech(
+        request=by_language("request"),
+        need=by_language("need"),
+        waive=by_language("waive"),
+        offer=by_language("offer"),
+        seek=by_language("seek"),
+        open=by_language("open"),
+        idle=by_language("idle"),
+        assume=by_language("assume"),
+        claims=claims,
+        inflection=Inflection(
+            max(ending.get("cut", 0) for ending in endings), max(ending.get("add", 0) for ending in endings)
+        ),
+    )
 
 
 @lru_cache(maxsize=1)

@@ -26,7 +26,7 @@ _QUESTION = re.compile("[?؟¿՞፧⸮‽]")
 _PIECE = re.compile(r"\s*\S{0,256}")
 """What is normalised at once: a word. The library sorts a run of combining marks in quadratic time."""
 MAX_CHARACTERS = 20_000
-"""Prose beyond this, before and after folding, is not looked at: a runaway answer must not cost more than a long one."""
+"""Prose beyond this, before or after folding, is not looked at: a runaway answer costs no more than a long one."""
 
 
 class Unit(NamedTuple):

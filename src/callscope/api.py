@@ -202,6 +202,9 @@ async def run_manifest(
     for address in {entry.base_url for entry in entries if entry.base_url}:
         proxies.for_url(address)  # a proxy that cannot be used is refused here, before any call
     keyring = Keyring(entries, os.environ, proxies.secrets)
+    if keyring.redactor.knows(msgspec.json.encode(manifest)):
+        hint = "Leave it out: the key is read from the variable that `api_key_env` names"
+        raise InputError("a key's value stands in a model entry or setting", field="models", hint=hint)
     used = [suite for suite in suites if any(ref.name == suite.name for ref in manifest.suites)]
     async with AsyncExitStack() as stack:
         if endpoints is None:

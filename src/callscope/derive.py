@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec import structs
+
 from callscope.canonical import canonical_hash
 from callscope.contract import (
     Case,
@@ -28,12 +30,17 @@ from callscope.contract import (
     offered_tools,
 )
 from callscope.providers import Adapter, get_adapter
+from callscope.providers.modelfault import with_words
 from callscope.recovery import recovery_verdict
 from callscope.scoring import evaluate, outcome_hash, text_hash
 from callscope.scoring.repair import repair
 
 __all__ = ["cost_of", "derive", "observed", "read_exchange", "read_record"]
 
+UNPARSED_NOTE = "unparsed by the server: "
+"""What the note begins with that holds a model's words which a server could not read and did not send."""
+
+WORDS_LOST = "model_words_lost"
 _RETRYABLE_FAULTS = {"connection_failed", "connection_lost", "timeout_connect"}
 
 
@@ -55,11 +62,24 @@ def _read_round(adapter: Adapter, one: Round, *, stream: bool) -> Reading:
 def read_record(record: Record) -> tuple[Reading, ...]:
     """The reading of each round; a record in which callscope itself failed ends with a harness_error."""
     adapter = get_adapter(record.api)
-    readings = tuple(_read_round(adapter, one, stream=record.stream) for one in record.rounds)
+    readings = _with_words(
+        tuple(_read_round(adapter, one, stream=record.stream) for one in record.rounds),
+        [note.removeprefix(UNPARSED_NOTE) for note in record.notes if note.startswith(UNPARSED_NOTE)],
+    )
     if record.harness_error is not None:
         failed = Reading(ProviderError("harness_error", "harness_error", record.harness_error))
         return (failed,) if len(readings) <= 1 else (*readings, failed)
     return readings or (Reading(ProviderError("harness_error", "no_answer", "the record holds no round")),)
+
+
+def _with_words(readings: tuple[Reading, ...], words: list[str]) -> tuple[Reading, ...]:
+    """The readings, those that do not say what the model wrote completed, in order, with its words out of the notes."""
+    lost = [number for number, reading in enumerate(readings) if WORDS_LOST in reading.outcome.flags]
+    known = dict(zip(lost, words, strict=False))
+    return tuple(
+        structs.replace(reading, outcome=with_words(reading.outcome, known[number])) if number in known else reading
+        for number, reading in enumerate(readings)
+    )
 
 
 def observed(record: Record) -> bool:
@@ -128,7 +148,7 @@ def _measures(record: Record, readings: tuple[Reading, ...], prices: Mapping[str
     usage = first.usage if len(readings) == 1 else _total_usage(tuple(reading.usage for reading in readings))
     last = record.rounds[0].exchanges[-1] if record.rounds and record.rounds[0].exchanges else None
     return Measures(
-        outcome_hash=_joint(outcomes, outcome_hash),
+        outcome_hash=_told_apart(record, outcomes, _joint(outcomes, outcome_hash)),
         text_hash=_joint(outcomes, text_hash),
         attempts=sum(len(one.exchanges) for one in record.rounds),
         latency=last.timing.total if last else None,
@@ -141,6 +161,13 @@ def _measures(record: Record, readings: tuple[Reading, ...], prices: Mapping[str
         finish=first.finish,
         rounds=sum(bool(one.exchanges) for one in record.rounds),
     )
+
+
+def _told_apart(record: Record, outcomes: tuple[Outcome, ...], joint: str) -> str:
+    """The hash; where what the model wrote is not known, one of this trial alone: two such are not the same answer."""
+    if not any(WORDS_LOST in outcome.flags for outcome in outcomes):
+        return joint
+    return canonical_hash([joint, *(str(part) for part in structs.astuple(record.key))])
 
 
 def _joint(outcomes: tuple[Outcome, ...], one: Callable[[Outcome], str]) -> str:

@@ -11,9 +11,9 @@ import json
 import math
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-__all__ = ["MAX_DEPTH", "JsonFault", "Parsed", "dump_faithful", "escape_surrogates", "parse_json"]
+__all__ = ["MAX_DEPTH", "BadNumber", "JsonFault", "Parsed", "dump_faithful", "escape_surrogates", "parse_json"]
 
 MAX_DEPTH = 200
 """Levels of nesting accepted; deeper text is refused as `too_deep` (validators crash on it, specs of the engines)."""
@@ -38,30 +38,73 @@ class JsonFault(ValueError):
         super().__init__(f"{reason}: {detail}" if detail else reason)
 
 
+class BadNumber(float):
+    """A number that JSON does not have (NaN, 1e400), where it was asked to be kept; `token` is how it was written."""
+
+    __slots__ = ("token",)
+    token: str
+
+    def __new__(cls, token: str) -> Self:
+        """Reads as not a number, so that no comparison with it holds."""
+        kept = super().__new__(cls, math.nan)
+        kept.token = token
+        return kept
+
+
 class Parsed(NamedTuple):
     """A JSON value as written, and what a plain parser would have hidden.
 
-    flags: sorted names out of `duplicate_keys`, `big_integer`, `lone_surrogate`. With duplicate keys the last one
-    stands, as in every client library.
+    flags: sorted names out of `duplicate_keys`, `big_integer`, `lone_surrogate`, `bad_number`. With duplicate
+    keys the last one stands, as in every client library.
     """
 
     value: Any
     flags: tuple[str, ...]
 
 
-def _constant(token: str) -> Any:
-    raise JsonFault("not_a_json_number", token)
+def _hooks(flags: set[str], *, bad_numbers: bool) -> dict[str, Callable[..., Any]]:
+    """How json.loads is to read objects and numbers; what they hide goes into `flags`."""
+
+    def bad(token: str, reason: str) -> BadNumber:
+        if not bad_numbers:
+            raise JsonFault(reason, token if len(token) < 40 else f"{len(token)} digits")
+        flags.add("bad_number")
+        return BadNumber(token)
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            flags.add("duplicate_keys")
+        return result
+
+    def decimal(token: str) -> float:
+        value = float(token)
+        return bad(token, "number_out_of_range") if math.isinf(value) else value
+
+    def integer(token: str) -> int | BadNumber:
+        if len(token) < 16:
+            return int(token)
+        try:
+            value = int(token)
+        except ValueError:
+            return bad(token, "number_out_of_range")
+        if abs(value) > _SAFE_INTEGER:
+            flags.add("big_integer")
+        return value
+
+    def constant(token: str) -> BadNumber:
+        return bad(token, "not_a_json_number")
+
+    return {
+        "object_pairs_hook": pairs,
+        "parse_constant": constant,
+        "parse_int": integer,
+        "parse_float": decimal,
+    }
 
 
-def _float(token: str) -> float:
-    value = float(token)
-    if math.isinf(value):
-        raise JsonFault("number_out_of_range", token[:40])
-    return value
-
-
-def parse_json(text: str | bytes, *, max_depth: int = MAX_DEPTH) -> Parsed:
-    """Read one JSON value out of `text`.
+def parse_json(text: str | bytes, *, max_depth: int = MAX_DEPTH, bad_numbers: bool = False) -> Parsed:
+    """Read one JSON value out of `text`. `bad_numbers`: numbers that JSON does not have are kept, each as a BadNumber.
 
     Raises JsonFault with a named reason, and nothing else, on any input.
     """
@@ -75,28 +118,8 @@ def parse_json(text: str | bytes, *, max_depth: int = MAX_DEPTH) -> Parsed:
     if text.count("[") + text.count("{") > max_depth and _too_deep(text, max_depth):
         raise JsonFault("too_deep")
     flags: set[str] = set()
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(items)
-        if len(result) != len(items):
-            flags.add("duplicate_keys")
-        return result
-
-    def integer(token: str) -> int:
-        if len(token) < 16:
-            return int(token)
-        try:
-            value = int(token)
-        except ValueError:
-            raise JsonFault("number_out_of_range", f"{len(token)} digits") from None
-        if abs(value) > _SAFE_INTEGER:
-            flags.add("big_integer")
-        return value
-
     try:
-        value = json.loads(
-            text, object_pairs_hook=pairs, parse_constant=_constant, parse_int=integer, parse_float=_float
-        )
+        value = json.loads(text, **_hooks(flags, bad_numbers=bad_numbers))
     except json.JSONDecodeError as error:
         raise JsonFault(_reason(error), error.msg) from None
     if (_SURROGATE_ESCAPE.search(text) or _SURROGATE.search(text)) and _any_string(value, _SURROGATE.search):

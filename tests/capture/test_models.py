@@ -13,9 +13,11 @@ from callscope.capture.models import catalogue_facts, notices, resolve_models
 from callscope.capture.plan import Choice, make_manifest, plan_blocks
 from callscope.capture.requests import request_for
 from callscope.contract import (
+    ArgumentRules,
     Block,
     Case,
     ExpectText,
+    ExpectTool,
     Manifest,
     ModelEntry,
     NamedChoice,
@@ -28,7 +30,7 @@ from callscope.providers import get_adapter
 from callscope.providers.catalog import ProviderEntry, catalog, ready_models
 
 TOOL = Tool("t", "Does.", {"type": "object", "properties": {}})
-SUITE = Suite("s", "1", "portable", "", (TOOL,), (Case("a", "Hello", ExpectText()),), {})
+SUITE = Suite("s", "1", "portable", "", (TOOL,), (Case("a", "Hello", ExpectText()), Case("b", "Do", ExpectTool("t", ArgumentRules()))), {})
 
 
 def resolve(provider: str, model: str = "m", environ: dict[str, str] | None = None, **more: Any) -> ModelEntry:

@@ -274,3 +274,17 @@ def test_a_proxys_password_is_never_written(tmp_path: Path, monkeypatch: pytest.
     basic = base64.b64encode(f"user:{password}".encode())
     for form in (password.encode(), basic, *forms()):
         assert form not in written
+
+
+@pytest.mark.parametrize("place", ["label", "model", "extra"])
+def test_a_key_that_was_pasted_into_a_model_entry_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    key = "plain-canary-key-12345"
+    monkeypatch.setenv(VARIABLE, key)
+    pasted = {"extra": {"note": key}} if place == "extra" else {place: key}
+    model = stand_in_model("http://127.0.0.1:9/v1", api_key_env=VARIABLE) | pasted
+    with pytest.raises(callscope.InputError, match="key's value stands in") as caught:
+        callscope.run(small_suite(1), models=[model], out=tmp_path / "run", repeats=1)
+    assert key not in str(caught.value)
+    assert not (tmp_path / "run").exists()

@@ -210,7 +210,13 @@ def test_run_says_what_is_known_against_the_plan_before_it_starts(
     code, text, errors = run(capsys, "run", str(tmp_path / "bench.json"), "--out", str(tmp_path / "file"))
     assert (code, text) == (2, "")
     notes = [line for line in errors.splitlines() if line.startswith("Note: ")]
-    assert [line.split(": ")[1] for line in notes] == ["google/gemini-3.1-pro", "google/gemini-3.1-pro", "ollama/m"]
-    assert "the id gemini-3.1-pro-preview was not verified" in notes[0]
-    assert "tool choice required is not supported" in notes[2]
+    assert [line.split(": ")[1] for line in notes] == [
+        "support under required",
+        "google/gemini-3.1-pro",
+        "google/gemini-3.1-pro",
+        "ollama/m",
+    ]
+    assert "abstention and clarification cannot be measured under a forced choice" in notes[0]
+    assert "the id gemini-3.1-pro-preview was not verified" in notes[1]
+    assert "tool choice required is not supported" in notes[3]
     assert CANARY not in errors

@@ -343,7 +343,7 @@ def per(unit: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("body", "category", "flags", "retryable", "wait"),
     [
-        (failure(400, "INVALID_ARGUMENT", "Request contains an invalid argument."), "provider_error", (), False, None),
+        (failure(400, "INVALID_ARGUMENT", "Request contains an invalid argument."), "schema_rejected", (), False, None),
         (
             failure(400, "INVALID_ARGUMENT", 'Invalid JSON payload received. Unknown name "uniqueItems" at …'),
             "schema_rejected",

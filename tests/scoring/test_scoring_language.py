@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -307,6 +308,23 @@ CUTS: list[tuple[str, list[str]]] = [
 @pytest.mark.parametrize(("text", "pieces"), CUTS)
 def test_prose_is_cut_into_units(text: str, pieces: list[Any]) -> None:
     assert [unit.text for unit in units(text)] == pieces
+
+
+def test_prose_that_grows_when_it_is_folded_is_cut_after_folding() -> None:
+    assert sum(len(unit.text) for unit in units("\ufdfa" * 20_000)) <= 20_000
+    assert max(len(unit.text) for unit in units("word " * 4_000)) <= 2_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\ufdfa" * 20_000, "a" + "\u0301\u0316" * 10_000, "what " * 4_000 + "?", "your no order was found " * 800],
+    ids=["grows", "marks", "asks", "negated"],
+)
+def test_hostile_prose_costs_little(text: str) -> None:
+    began = time.process_time()
+    clarifies(text, CODE, {}, "en")
+    success_claim(text, "en")
+    assert time.process_time() - began < 3
 
 
 def test_runaway_prose_is_cut_short() -> None:

@@ -33,13 +33,14 @@ from callscope.contract import (
     Structure,
     Text,
     Tolerance,
+    Tool,
     ToolCall,
     ToolCalls,
     Verdict,
     Violation,
 )
 from callscope.jsontext import dump_faithful, parse_json
-from callscope.scoring import compare_values, outcome_hash, verdict_hash
+from callscope.scoring import compare_values, evaluate, outcome_hash, verdict_hash
 from callscope.scoring.alignment import align
 from callscope.scoring.assignment import assign
 
@@ -50,6 +51,7 @@ SCALARS = (
     | st.booleans()
     | st.integers(-3, 3)
     | st.integers()
+    | st.sampled_from([10**400, -(10**400), 10**400 + 1, 2**63, 10**4000])
     | st.sampled_from([0.0, -0.0, 1.0, 1.5, 2.0])
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from(["", "a", "\u00e9", "e\u0301", "\ud800", "ORD-104821", "shipped"])
@@ -63,6 +65,7 @@ PLACES = KEYS.map(lambda key: "/" + key)
 CONSTRAINTS = st.sampled_from(
     [{"integer": True}, {"type": "dict"}, {"minimum": 1}, {"pattern": "^a"}, {}, {"string": True, "null": True}]
 )
+TOLERANCES = st.builds(Tolerance, st.sampled_from([0.0, 0.5, 1.0, 1e308]), st.sampled_from([0.0, 1e-300, 0.1]))
 RULES = st.builds(
     ArgumentRules,
     required_equals=OBJECTS,
@@ -71,7 +74,11 @@ RULES = st.builds(
     constraints=st.dictionaries(KEYS, CONSTRAINTS, max_size=2),
     forbidden=st.lists(KEYS, max_size=1).map(tuple),
     unordered=st.lists(PLACES, max_size=2).map(tuple),
-    tolerance=st.dictionaries(PLACES, st.builds(Tolerance, st.sampled_from([0.0, 0.5])), max_size=1),
+    tolerance=st.dictionaries(
+        PLACES,
+        st.builds(Tolerance, st.sampled_from([0.0, 0.5, 1.0, 1e308]), st.sampled_from([0.0, 1e-400, 0.1])),
+        max_size=1,
+    ),
     temporal=st.lists(KEYS, max_size=1).map(tuple),
 )
 ALTERNATIVES = st.lists(st.builds(Alternative, RULES, st.none() | NAMES), max_size=2).map(tuple)
@@ -165,6 +172,38 @@ def test_every_outcome_of_every_case_has_a_consistent_verdict(case: Case, outcom
     written = dump_faithful(msgspec.structs.asdict(verdict))
     assert canonical(parse_json(written).value["evidence"]) == canonical(verdict.evidence)
     assert len(verdict_hash(verdict)) == 64
+
+
+def nested(value: Any, levels: int, *, in_object: bool) -> Any:
+    for _ in range(levels):
+        value = {"a": value} if in_object else [value]
+    return value
+
+
+@pytest.mark.parametrize("in_object", [True, False])
+@pytest.mark.parametrize("levels", [198, 199, 200, 201, 20_000])
+@pytest.mark.parametrize("digits", [0, 400, 5000])
+def test_deep_and_huge_values_have_a_verdict(digits: int, levels: int, in_object: bool) -> None:
+    number = 10**digits
+    gold, near = (nested(one, levels, in_object=in_object) for one in (number, number + 1))
+    places = tuple("/x" + ("/a" if in_object else "/0") * depth for depth in range(min(levels, 300)))
+    rules = ArgumentRules({"x": gold}, unordered=places, tolerance={places[-1]: Tolerance(1.0)})
+    case = Case("c", "p", ExpectTool("fly", rules))
+    schema = {"properties": {"x": {"default": gold}}}
+    for given_value in (gold, near):
+        for tools in (TOOLS, (Tool("fly", "", {}), *TOOLS), (Tool("fly", "", schema),)):
+            verdict = evaluate(case, tools, ToolCalls((call("fly", x=given_value),), ()))
+            assert verdict.passed is not True or (given_value is gold and levels < 200)
+            assert (verdict.structure == "malformed") is (levels >= 200)
+    assert evaluate(case, (Tool("fly", "", schema),), ToolCalls((call("fly"),), ())).passed is not None
+
+
+@given(st.integers(), st.integers(0, 10), st.integers(0, 500))
+def test_a_tolerance_is_exact_for_integers_of_any_size(start: int, allowed: int, power: int) -> None:
+    expected = start * 10**power
+    tolerance = {"": Tolerance(float(allowed))}
+    assert compare_values(expected, expected + allowed, tolerance=tolerance).result != "wrong"
+    assert compare_values(expected, expected - allowed - 1, tolerance=tolerance).result == "wrong"
 
 
 @given(CASES, OUTCOMES)

@@ -28,6 +28,11 @@ EQUAL: list[tuple[Any, Any, str, str | None]] = [
     (0.0, -0.0, "acceptable", "number_form"),
     (2**70, float(2**70), "acceptable", "number_form"),
     (2**70, 2**70 + 1, "wrong", "value"),
+    (10**400, 10**400, "exact", None),
+    (-(10**400), 10**400, "wrong", "value"),
+    (10**400, 1e308, "wrong", "value"),
+    (-0.0, -0.0, "exact", None),
+    (0, 0.0, "acceptable", "number_form"),
     (1, True, "wrong", "type"),
     (True, 1, "wrong", "type"),
     (0, False, "wrong", "type"),
@@ -45,6 +50,12 @@ EQUAL: list[tuple[Any, Any, str, str | None]] = [
     ("", " ", "wrong", "value"),
     (E_ACUTE, E_DECOMPOSED, "acceptable", "unicode_form"),
     ("\ud800", "\ud800", "exact", None),
+    ("a\u0323\u0301", "a\u0301\u0323", "acceptable", "unicode_form"),
+    ("a\u0300\u0301", "a\u0301\u0300", "wrong", "value"),
+    ("\u0344", "\u0308\u0301", "acceptable", "unicode_form"),
+    ("\u1112\u1161\u11ab", "\ud55c", "acceptable", "unicode_form"),
+    ("\ufb01", "fi", "wrong", "value"),
+    (E_ACUTE, "e" * 9, "wrong", "value"),
     (0.1 + 0.2, 0.3, "wrong", "value"),
     ([1, 2], [1, 2], "exact", None),
     ([1, 2], (1, 2), "exact", None),
@@ -236,6 +247,34 @@ RULED: list[tuple[str, ArgumentRules, dict[str, Any], str, str, str | None]] = [
         "missing",
         "constraint",
     ),
+    *(
+        (f"{value!r} is not absent", ArgumentRules({"a": 1}), {"a": 1, "x": value}, "wrong", "unexpected", "no_rule")
+        for value in (0, 0.0, False, "", None, [], {})
+    ),
+    *(
+        (f"absent is not {value!r}", equals(x=value), {}, "wrong", "missing", "required_equals")
+        for value in (0, 0.0, False, "", None, [], {})
+    ),
+    *(
+        (
+            f"optional, {value!r} is a value",
+            ArgumentRules({"x": ["a"]}, optional=("x",)),
+            {"x": value},
+            "wrong",
+            "wrong",
+            "required_equals",
+        )
+        for value in (0, False, "", None, [], {})
+    ),
+    ("optional array, absent", ArgumentRules({"x": ["a"]}, optional=("x",)), {}, "exact", "", None),
+    ("optional empty array, given", ArgumentRules({"x": []}, optional=("x",)), {"x": []}, "exact", "", None),
+    ("optional empty array, absent", ArgumentRules({"x": []}, optional=("x",)), {}, "exact", "", None),
+    ("limit 0 is not the default", equals(), {"limit": 0}, "wrong", "unexpected", "no_rule"),
+    ("limit 0 asked for, absent", equals(limit=0), {}, "wrong", "missing", "required_equals"),
+    ("limit 0 asked for, given", equals(limit=0), {"limit": 0}, "exact", "", None),
+    ("limit 0 asked for, false given", equals(limit=0), {"limit": False}, "wrong", "wrong", "required_equals"),
+    ("no arguments asked for", equals(), {}, "exact", "", None),
+    ("no arguments asked for, an empty one given", equals(), {"x": {}}, "wrong", "unexpected", "no_rule"),
     ("forbidden", ArgumentRules(forbidden=("limit",)), {"limit": 5}, "wrong", "unexpected", "forbidden"),
     ("forbidden and ruled, absent", ArgumentRules({"a": 1}, forbidden=("a",)), {}, "exact", "", None),
     ("unicode", equals(a=E_ACUTE), {"a": E_DECOMPOSED}, "acceptable", "notes", "unicode_form"),
@@ -261,6 +300,34 @@ def test_the_argument_table(
 @pytest.mark.parametrize("schema", [None, {}, {"properties": []}, {"properties": {"limit": []}}])
 def test_an_unreadable_schema_declares_no_defaults(schema: Any) -> None:
     assert compare_arguments({"a": 1, "limit": 5}, A, schema).result == "wrong"
+
+
+def test_a_default_that_no_parser_would_read_is_none() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    for default in (deep, float("nan")):
+        schema = {"properties": {"a": {"default": default}}}
+        assert compare_arguments({}, equals(a=default), schema).result == "wrong"
+        assert compare_arguments({"a": 1}, equals(), schema).result == "wrong"
+
+
+def test_a_tolerance_of_no_number_admits_nothing() -> None:
+    for odd in (float("nan"), float("inf")):
+        assert compare_values(1, 2, tolerance={"": Tolerance(odd)}).result == "wrong"
+        assert compare_values(odd, 2, tolerance={"": Tolerance(1.0)}).result == "wrong"
+
+
+def test_nested_multisets_and_long_runs_of_marks_stay_affordable() -> None:
+    left: Any = 1
+    right: Any = 2
+    places = ["/0" * depth for depth in range(200)]
+    for _ in range(199):
+        left, right = [left], [right]
+    assert compare_values(left, right, unordered=places).result == "wrong"
+    marks = "\u0301\u0316" * 20_000
+    assert compare_values("a" + marks, "a" + marks + "\u0301").result == "wrong"
+    assert compare_values("a\u0301", "a" + marks).result == "wrong"
 
 
 ERRORS: list[tuple[str, ArgumentRules, dict[str, Any], tuple[str, ...]]] = [

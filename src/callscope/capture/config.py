@@ -98,16 +98,25 @@ _RANGES: dict[str, tuple[float, float]] = {
 }
 
 
+_LARGEST = 1 << 20
+"""Bytes of the largest configuration file that is read."""
+
+
 def load_config(path: str | Path) -> RunConfig:
     """Read a configuration file. Raises InputError naming file, line and field."""
     path = Path(path)
     try:
-        data = path.read_bytes()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError("is no regular file", file=path)
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
     except IsADirectoryError:
         hint = "A suite folder is run with `--suite DIR`"
         raise InputError("is a folder, not a configuration file", file=path, hint=hint) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    if len(data) > _LARGEST:
+        raise InputError(f"is larger than {_LARGEST:,} bytes", file=path, hint="Is this the configuration?")
     try:
         return read_config(data, path.suffix)
     except InputError as error:

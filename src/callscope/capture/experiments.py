@@ -33,6 +33,7 @@ __all__ = [
     "is_forced",
     "label_of",
     "measurable",
+    "plan_notices",
     "read_experiment",
     "settings_for",
 ]
@@ -157,6 +158,22 @@ def choice_for(settings: Settings, case: Case) -> ToolChoice:
     if not isinstance(case.expected, ExpectTool):
         raise InputError("expects no single tool that a choice could name", field="tool_choice", found=case.id)
     return NamedChoice(case.expected.name)
+
+
+def plan_notices(blocks: Iterable[Block]) -> tuple[str, ...]:
+    """What the experiments of a plan leave out of any comparison, a line each, to be said before the first call."""
+    found: dict[str, None] = {}
+    for block in blocks:
+        if is_forced(block.settings):
+            where = f"{block.suite} under {block.experiment}"
+            found[
+                f"{where}: abstention and clarification cannot be measured under a forced choice; only cases that want "
+                f"a call are asked ({len(block.cases)})"
+            ] = None
+        if block.settings.schema_fallback:
+            names = ", ".join(block.settings.schema_fallback)
+            found[f"{block.model}: its schemas are weakened ({names}), so it is not shown the same constraints"] = None
+    return tuple(found)
 
 
 def check_plan(blocks: Iterable[Block], suites: Mapping[str, Suite], models: Mapping[str, ModelEntry]) -> None:

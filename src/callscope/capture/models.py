@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from callscope.capture.config import ModelConfig
-from callscope.capture.experiments import is_forced
-from callscope.contract import Block, Manifest, ModelEntry, NamedChoice, Settings
+from callscope.contract import Manifest, ModelEntry, NamedChoice, Settings
 from callscope.errors import InputError
 from callscope.providers import Adapter, get_adapter
 from callscope.providers.catalog import (
@@ -214,20 +213,7 @@ def notices(manifest: Manifest) -> tuple[str, ...]:
         for block in manifest.plan:
             if block.model == entry.label:
                 found.update(dict.fromkeys(_of_settings(entry, block.settings)))
-                found.update(dict.fromkeys(_of_experiment(block)))
     return tuple(found)
-
-
-def _of_experiment(block: Block) -> Iterator[str]:
-    """What an experiment leaves out of a comparison, whatever the provider."""
-    if is_forced(block.settings):
-        yield (
-            f"{block.suite} under {block.experiment}: abstention and clarification cannot be measured under a forced "
-            f"choice, so only cases that want a call are asked (cases planned: {len(block.cases)})"
-        )
-    if block.settings.schema_fallback:
-        names = ", ".join(block.settings.schema_fallback)
-        yield f"{block.model}: schema_fallback changes its tools ({names}); it is not shown the same constraints"
 
 
 def _of_model(entry: ModelEntry) -> Iterator[str]:

@@ -103,7 +103,7 @@ class Redactor:
 
     def mask_headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Headers with credential-carrying values replaced, and secrets masked in all others."""
-        found = self.knows("\n".join([value for _, value in headers]).encode("utf-8", "surrogatepass"))
+        found = self.knows("\n".join([text for pair in headers for text in pair]).encode("utf-8", "surrogatepass"))
         masked = []
         for name, value in headers:
             kind = _kind_of_header(name)
@@ -111,7 +111,7 @@ class Redactor:
                 value = MASK
             elif kind == "address":
                 value = _QUERY_KEY.sub(rf"\g<1>{MASK}", value)
-            masked.append((name, self.mask_text(value) if found else value))
+            masked.append((self.mask_text(name), self.mask_text(value)) if found else (name, value))
         return tuple(masked)
 
 

@@ -15,7 +15,7 @@ from callscope.cli._console import out, put, say
 from callscope.errors import InputError
 
 if TYPE_CHECKING:
-    from callscope.contract import Suite
+    from callscope.contract import Difference, Suite
     from callscope.suites import Finding
 
 __all__ = ["lint"]
@@ -66,9 +66,22 @@ def lint(
             field = f": {one.field}" if one.field else ""
             console.print(Text(f"{one.severity:<8}{place}{case}{field}: {one.message} [{one.rule}]"))
     counts = {name: sum(one.severity == name for one in findings) for name in ("error", "warning", "info")}
+    if not json:
+        for difference in loaded.differences:
+            console.print(Text(_told(difference)))
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     say(f"{loaded.name} {loaded.version}: {len(loaded.cases)} cases, {len(loaded.tools)} tools; {said}")
     return 1 if counts["error"] or (strict and counts["warning"]) else 0
+
+
+def _told(difference: Difference) -> str:
+    """A difference of a provider-optimised suite on one line: what, how, why, whence."""
+    from msgspec import to_builtins
+
+    told = to_builtins(difference)
+    what, reason, source = (told.pop(name) for name in ("what", "reason", "source"))
+    how = ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None and (name, value) != ("null_means_absent", False))
+    return f"differs {what}: {how}. {reason} [{source}]"
 
 
 def _for_provider(loaded: Suite, name: str, *, strict: bool) -> Sequence[Finding]:

@@ -81,6 +81,7 @@ def _planned(
 
     from callscope import api
     from callscope.capture.config import RunConfig, load_config
+    from callscope.capture.experiments import label_of, settings_for
     from callscope.capture.plan import Choice, settings_of
     from callscope.contract import Block
     from callscope.probe import CONTROL, PROBES, compatibility_suite
@@ -95,35 +96,37 @@ def _planned(
     else:
         settings, choice = load_config(config), Choice(models=(model,))
     suite = compatibility_suite(one for one in PROBES if not only or one.id in {CONTROL, *only})
-    plain = api.prepare([suite], structs.replace(settings, repeats=repeats), choice=choice, file=config)
-    cases = tuple(case.id for case in suite.cases)
-    modes = {"off": (False,), "on": (True,), "both": (False, True)}[strict]
-    blocks = tuple(
-        Block(
-            suite.name,
-            "probe-strict" if mode else "probe",
-            plain.models[0].entry.label,
-            cases,
-            repeats,
-            structs.replace(settings_of(settings), strict=True if mode else None),
-        )
-        for mode in modes
+    # What is probed is the provider: schemas go out as they are, under one free choice.
+    settings = structs.replace(
+        settings,
+        models=tuple(structs.replace(each, schema_fallback=()) for each in settings.models),
+        repeats=repeats,
+        tool_choice="auto",
+        strict=None,
+        experiments=(),
     )
+    entry = api.prepare([suite], settings, choice=choice, file=config).models[0].entry
+    cases = tuple(case.id for case in suite.cases)
+    modes = {"off": (None,), "on": (True,), "both": (None, True)}[strict]
+    chosen = [settings_for(structs.replace(settings_of(settings), strict=mode), suite, entry) for mode in modes]
+    blocks = tuple(Block(suite.name, label_of(one), entry.label, cases, repeats, one) for one in chosen)
     return api.prepare([suite], settings, choice=choice, blocks=blocks, file=config), suite
 
 
 def _found(suite: Any, run: Any) -> dict[str, Any]:
     import msgspec
 
-    from callscope.probe import probe_results, suggestions
+    from callscope.probe import fallback_lines, probe_results, suggestions
 
     results = probe_results(suite, run.derived())
+    suggested = suggestions(results)
     return {
         "schema": "callscope/probe/1",
         "run_id": run.manifest.run_id,
         "suite": f"{suite.name} {suite.version}",
         "results": msgspec.to_builtins(results),
-        "suggestions": suggestions(results),
+        "suggestions": suggested,
+        "schema_fallback": fallback_lines(suggested),
     }
 
 
@@ -145,6 +148,13 @@ def _print(found: dict[str, Any]) -> None:
         console.print(Text("\nSuggested"))
         for one in found["suggestions"]:
             console.print(Text(f"  {one['keyword']} ({one['finding']}, {one['experiment']}): {one['action']}"))
+    for one in found["schema_fallback"]:
+        where = f"{_printable(one['model'])} under {one['experiment']}"
+        if one["line"]:
+            console.print(Text(f"\nIn the entry of {where}; runs then say that the models saw weaker schemas:"))
+            console.print(Text(f"  {one['line']}"), soft_wrap=True)
+        if one["left"]:
+            console.print(Text(f"\n{where}: no rule helps {', '.join(one['left'])}; change the tools"))
 
 
 def _printable(text: str) -> str:

@@ -64,6 +64,7 @@ def run(
         Print summary.json on stdout instead of the tables.
     """
     from callscope import api
+    from callscope.capture.experiments import plan_notices
     from callscope.capture.plan import Choice, notices
 
     if limit is not None and limit < 1:
@@ -77,7 +78,7 @@ def run(
         manifest, suites = prepare_default(suite, choice, full=full, repeats=repeats)
     else:
         manifest, suites = _configured(config, suite, model, choice, repeats, concurrency, experiment)
-        for notice in notices(manifest):
+        for notice in (*plan_notices(manifest.plan), *notices(manifest)):
             say(f"Note: {notice}")
     _warn_of_faults(suites, {block.suite: set(block.cases) for block in manifest.plan})
     target = api.choose_folder(manifest, out, resume=resume)

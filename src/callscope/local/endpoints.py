@@ -6,6 +6,7 @@ The ordinary adapter and transport make the calls; this only says where, and wra
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
@@ -14,7 +15,7 @@ from typing import Any, Self
 from callscope.capture.conversation import Endpoint, Explain
 from callscope.capture.runner import Endpoints
 from callscope.contract import Exchange, ModelEntry
-from callscope.errors import EnvironmentProblem
+from callscope.errors import EnvironmentProblem, InputError
 from callscope.local.fitness import check_machine, idle_cores
 from callscope.local.models import chat_template, model_spec
 from callscope.local.server import LocalServer, engine_version
@@ -29,6 +30,20 @@ _UNPARSED = b"peg-native"
 """In the error that the engine gives for an answer its grammar cannot read; the model's words are only in its log."""
 
 Progress = Callable[[str, int, int], None]
+
+
+THREADS_VARIABLE = "CALLSCOPE_THREADS"
+"""States how many threads an embedded model uses; without it, as many as cores are idle when the run is prepared. One
+and two threads give other last digits, so a comparison across runs wants it stated (the manifest holds the number)."""
+
+
+def _stated_threads() -> int | None:
+    text = os.environ.get(THREADS_VARIABLE, "")
+    if not text:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= 512:
+        raise InputError("is no number of threads", field=THREADS_VARIABLE, found=text, expected="1 to 512")
+    return int(text)
 
 
 class EmbeddedEndpoints:
@@ -60,7 +75,7 @@ class EmbeddedEndpoints:
         problems = [problem for problem in check_machine(specs.values(), together=True) if problem.fatal]
         if problems:
             raise EnvironmentProblem("; ".join(str(problem) for problem in problems))
-        threads = await asyncio.to_thread(idle_cores)
+        threads = _stated_threads() or await asyncio.to_thread(idle_cores)
         facts: dict[str, Any] = {}
         for entry in entries:
             spec, template = specs[entry.label], chat_template(entry.template or DEFAULT_TEMPLATE)

@@ -4,12 +4,13 @@ A probe run is an ordinary run of a suite of kind `compatibility`, so it is reco
 room makes the suite and reads the findings out of what was derived. Its results are never part of a score.
 """
 
-from callscope.probe.results import FINDINGS, Finding, ProbeResult, probe_results, suggestions
+from callscope.probe.results import FINDINGS, Finding, ProbeResult, fallback_lines, probe_results, suggestions
 from callscope.probe.suite import SUITE_NAME, compatibility_suite
-from callscope.probe.table import CONTROL, PROBES, Probe
+from callscope.probe.table import CONTROL, FALLBACKS, PROBES, Probe
 
 __all__ = [
     "CONTROL",
+    "FALLBACKS",
     "FINDINGS",
     "PROBES",
     "SUITE_NAME",
@@ -17,6 +18,7 @@ __all__ = [
     "Probe",
     "ProbeResult",
     "compatibility_suite",
+    "fallback_lines",
     "probe_results",
     "suggestions",
 ]

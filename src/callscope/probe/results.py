@@ -6,6 +6,7 @@ prove that the provider enforces it; the result says what was seen.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
@@ -13,9 +14,9 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from callscope.contract import Derived, ProviderError, Suite
-from callscope.probe.table import CONTROL
+from callscope.probe.table import CONTROL, FALLBACKS
 
-__all__ = ["FINDINGS", "Finding", "ProbeResult", "probe_results", "suggestions"]
+__all__ = ["FINDINGS", "Finding", "ProbeResult", "fallback_lines", "probe_results", "suggestions"]
 
 Finding = Literal["kept", "ignored", "rejected", "undecided", "not_observed"]
 FINDINGS: tuple[Finding, ...] = get_args(Finding)
@@ -104,4 +105,27 @@ def _suggestion(result: ProbeResult, action: str) -> dict[str, Any]:
         "probe": result.id,
         "finding": result.finding,
         "action": action,
+        "schema_fallback": list(FALLBACKS.get(result.id, ())) if result.finding == "rejected" else [],
     }
+
+
+def fallback_lines(suggested: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each model and experiment the line of a model's entry that gets its rejected keywords out of the way.
+
+    `left` names the probes that no such rule helps.
+    """
+    found: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
+    for one in suggested:
+        if one["finding"] == "rejected":
+            names, left = found.setdefault((one["model"], one["experiment"]), ({}, []))
+            names.update(dict.fromkeys(one["schema_fallback"]))
+            left += [] if one["schema_fallback"] else [one["probe"]]
+    return [
+        {
+            "model": model,
+            "experiment": experiment,
+            "line": f"schema_fallback = {json.dumps(sorted(names))}" if names else None,
+            "left": left,
+        }
+        for (model, experiment), (names, left) in found.items()
+    ]

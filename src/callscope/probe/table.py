@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-__all__ = ["CONTROL", "PROBES", "Probe", "tool_name"]
+__all__ = ["CONTROL", "FALLBACKS", "PROBES", "Probe", "tool_name"]
 
 CONTROL = "control"
 """The probe without any keyword: where it fails, the model cannot be probed at all."""
@@ -232,3 +232,41 @@ PROBES: tuple[Probe, ...] = (
         rewrite="say the condition in the description",
     ),
 )
+
+FALLBACKS: dict[str, tuple[str, ...]] = {
+    "pattern": ("pattern",),
+    "format-date": ("format",),
+    "format-email": ("format",),
+    "minimum": ("minimum",),
+    "maximum": ("maximum",),
+    "exclusive-minimum": ("exclusiveMinimum",),
+    "multiple-of": ("multipleOf",),
+    "min-length": ("minLength",),
+    "max-length": ("maxLength",),
+    "enum-strings": ("enum",),
+    "enum-integers": ("enum",),
+    "const": ("const-to-enum",),
+    "any-of": ("anyOf",),
+    "one-of": ("one-of-to-any-of",),
+    "all-of": ("allOf",),
+    "not": ("not",),
+    "ref": ("inline-refs",),
+    "recursion": ("inline-refs",),
+    "additional-properties": ("additionalProperties",),
+    "additional-properties-schema": ("additionalProperties",),
+    "pattern-properties": ("patternProperties",),
+    "nullable-any-of": ("anyOf",),
+    "nullable-keyword": ("nullable",),
+    "default": ("default",),
+    "min-items": ("minItems",),
+    "unique-items": ("uniqueItems",),
+    "tuple": ("prefixItems",),
+    "top-level-any-of": ("anyOf",),
+    "if-then": (
+        "if",
+        "then",
+        "else",
+    ),
+}
+"""Probe id -> what in a model's `schema_fallback` gets its keyword out of the way; a probe without one has no such
+rule, because removing the thing would leave no tool (names, numbers of tools, types)."""

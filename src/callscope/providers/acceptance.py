@@ -221,6 +221,8 @@ _RULES = (
         r"input_schema|flavored json schema|schema conversion failed|unsupported (?:json )?schema",
         r"too many states|too many (?:strict )?tools|available_tools_limit|tool_name_conflict",
         r"tool names must be unique|too many (?:optional|union)|failed to parse grammar|schema (?:is )?too complex",
+        # Gemini of a schema that is too much for mode ANY, in these words and no others (python-genai#2133, #660)
+        r"\binvalid_argument +request contains an invalid argument\.?$",
         r"tools?[.\[]\d|\btools\.(?:function|\w*parameters)",
     ),
     _rule(
@@ -228,6 +230,7 @@ _RULES = (
         "unsupported_parameter",
         r"(?:unsupported|unrecognized|unknown|unexpected|extra)[ _].*(?:parallel_tool_calls|\bstrict\b)",
         r"(?:parallel_tool_calls|\bstrict\b).*(?:not support|unsupported|not permitted|only allowed)",
+        r"fields? (?:is|are) not supported:.*(?:parallel_tool_calls|\bstrict\b)",
     ),
     _rule(
         "provider_error",
@@ -235,6 +238,7 @@ _RULES = (
         r"unsupported[_ ](?:parameter|value)|unknown_parameter|unrecognized request arg|deprecated for this model",
         r"extra_forbidden|extra inputs are not permitted|unknown field: parameter",
         r"(?:not|n.t) support(?:ed)? (?:with|for|by) this model",
+        r"fields? (?:is|are) not supported:|enable_thinking must be",
         r"does not support effort|may only be set to|thinking level \w+ is not supported|is not enabled for models/",
     ),
 )
@@ -306,6 +310,7 @@ _MESSAGES = {
     "unreadable_chunk": "an event of the stream is broken JSON",
     "stream_cut": "the stream ended before the response was finished",
     "corrupt_frame": "a frame of the event stream does not fit its checksum",
+    "no_http_status": "the response came under a status that is none of an HTTP answer",
     "no_message": "the response holds no message of the model",
 }
 _OF_CONNECTION = frozenset({"truncated_body", "stream_cut", "empty_body", "corrupt_frame"})

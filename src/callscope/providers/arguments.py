@@ -6,10 +6,12 @@ Absent, null and "" are {} with a flag; a string holding a string that holds an 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from callscope.contract import Malformed
-from callscope.jsontext import JsonFault, dump_faithful, parse_json
+from callscope.jsontext import BadNumber, JsonFault, dump_faithful, parse_json
 
 __all__ = [
     "ABSENT",
@@ -20,6 +22,9 @@ __all__ = [
     "read_doubles_object",
     "read_object_or_text",
 ]
+
+
+_MARKED = re.compile(r'"\\u0000([0-9]{1,9})\\u0000"')
 
 
 class _Absent:
@@ -54,7 +59,8 @@ def read_arguments(raw: Any) -> Arguments:
 def read_argument_object(raw: Any) -> Arguments:
     """Arguments that should be a JSON object already (Anthropic, Gemini, Bedrock, Ollama)."""
     if isinstance(raw, dict):
-        return Arguments(raw, None, ())
+        bad = list(_bad_numbers(raw))
+        return Arguments(None, _spoiled(raw, bad[0].token), ()) if bad else Arguments(raw, None, ())
     if raw is None:
         return Arguments({}, None, ("null_arguments",))
     if raw is ABSENT:
@@ -64,6 +70,34 @@ def read_argument_object(raw: Any) -> Arguments:
     if isinstance(raw, str):
         return Arguments(None, Malformed("not_an_object", raw), ())
     return Arguments(None, Malformed("not_an_object", dump_faithful(raw).decode("utf-8")), ())
+
+
+def _bad_numbers(value: Any) -> Iterator[BadNumber]:
+    """The numbers in it that JSON does not have."""
+    if isinstance(value, BadNumber):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, (dict, list, BadNumber)):
+                yield from _bad_numbers(item)
+
+
+def _spoiled(raw: dict[str, Any], token: str) -> Malformed:
+    """Arguments that hold such a number, written as they came."""
+    tokens: list[str] = []
+
+    def marked(value: Any) -> Any:
+        if isinstance(value, BadNumber):
+            tokens.append(value.token)
+            return f"\0{len(tokens) - 1}\0"
+        if isinstance(value, dict):
+            return {key: marked(item) for key, item in value.items()}
+        return [marked(item) for item in value] if isinstance(value, list) else value
+
+    text = dump_faithful(marked(raw)).decode("utf-8")
+    text = _MARKED.sub(lambda mark: tokens[int(mark[1])] if int(mark[1]) < len(tokens) else mark[0], text)
+    number = token.lstrip("-")
+    return Malformed("number_out_of_range" if number[:1].isdigit() else "not_a_json_number", text)
 
 
 def read_object_or_text(raw: Any) -> Arguments:

@@ -271,7 +271,7 @@ def read_converse(body: bytes, *, faithful: bool = False) -> Document:
             chunks.append(Chunk({"error": _exception(headers.get(":exception-type", ""), value)}, end))
         else:
             chunks.append(Chunk({headers.get(":event-type", ""): value}, end))
-    own = frozenset(json_flags & {"invalid_utf8"})
+    own = frozenset(json_flags & {"invalid_utf8", "nan_in_body"})
     return Document(tuple(chunks), True, False, fault, own, frozenset(json_flags) - own)
 
 

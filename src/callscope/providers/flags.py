@@ -39,6 +39,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "nonstandard_call": "name and arguments stood outside the usual wrapper",
         "empty_tool_calls": "the response says it ended in tool calls and holds none",
         "provider_rejected_call": "the provider refused or could not read the model's call, and answered an error",
+        "model_words_lost": "only the server's message is known, not what the model wrote; no two such are the same",
         "text_tool_call": "a call is written into the text, where it earns nothing",
         "reasoning_tool_call": "no text and no call, but a call is written into the reasoning",
         # the response
@@ -54,6 +55,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "streamed_unasked": "one JSON body was asked for and a stream came",
         "unreadable_chunk": "a stream event that is no JSON was skipped",
         "invalid_utf8": "the body holds bytes that are no UTF-8; they are kept as lone surrogates",
+        "nan_in_body": "the body holds a number that JSON does not have (NaN, 1e400), which spoils only what holds it",
         "broken_encoding": "the content-encoding does not fit the bytes",
         "unknown_encoding": "the content-encoding is one callscope cannot undo",
         # provider errors

@@ -12,10 +12,19 @@ from callscope.providers.acceptance import ErrorBody
 from callscope.providers.arguments import ABSENT
 from callscope.providers.calls import Call, Calls
 from callscope.providers.flags import sorted_flags
-from callscope.textcalls import text_calls
+from callscope.textcalls import MAX_TEXT, text_calls
 
-__all__ = ["failed_call", "model_fault", "reject_calls"]
+__all__ = ["failed_call", "model_fault", "reject_calls", "with_words"]
 
+_LOST = "model_words_lost"
+# In words that the server took for a call: a name, even where no arguments follow, and what a call begins with.
+_BEGUN = re.compile(
+    r"[\"'](?:name|function|tool|tool_name)[\"']\s{0,8}:\s{0,8}[\"'](?P<name>[A-Za-z_][\w.:/-]{0,127}+)[\"']"
+    r"|<function=(?P<tagged>[A-Za-z_][\w.-]{0,127}+)"
+)
+_CALL_LIKE = re.compile(
+    r"\s{0,80}(?:```\w{0,20}\s{0,80})?(?:\[\s{0,80})?\{\s{0,80}[\"']|\s{0,80}<\|?(?:tool_call|function)"
+)
 _CODES = frozenset({"tool_use_failed", "output_parse_failed"})
 # llama.cpp: "… does not match the expected peg-native format", "Failed to parse input at pos 395: <text>";
 # Ollama: "error parsing tool call: raw='<text>', err=…", and for the XML that Qwen writes "XML syntax error on line 7:
@@ -40,7 +49,8 @@ def model_fault(body: ErrorBody, said: str = "") -> Outcome | None:
 
     A generation that holds no call, where the provider says none was made (a required call was not), is text. All
     else is a malformed call: its reason is the provider's code, its raw text the generation (or the message), its
-    name the one the generation or the message shows, "" where neither does.
+    name the one the generation or the message shows, "" where neither does. Where the message is all there is, the call
+    is flagged `model_words_lost`.
     """
     unread = _UNREAD.search(body.message)
     if body.code not in _CODES and unread is None:
@@ -54,7 +64,26 @@ def model_fault(body: ErrorBody, said: str = "") -> Outcome | None:
     if named and not any(names):
         names = (named["name"],)
     code = body.code if body.code and not body.code.isdigit() else "unreadable_call"
-    return failed_call(code, raw or body.message, names or ("",))
+    fault = failed_call(code, raw or body.message, names or ("",))
+    return fault if raw.strip() else _flagged(fault, {*fault.flags, _LOST})
+
+
+def with_words(outcome: Outcome, words: str) -> Outcome:
+    """The outcome of an error that did not say what the model wrote, once that is known from elsewhere.
+
+    Where the words hold no call, not even the beginning of one, they are text; where they do, a malformed call.
+    """
+    if not isinstance(outcome, ToolCalls) or _LOST not in outcome.flags:
+        return outcome
+    names = text_calls(words) or tuple(match["name"] or match["tagged"] for match in _BEGUN.finditer(words[:MAX_TEXT]))
+    if not names and not _CALL_LIKE.match(words):
+        return Text(words, ("provider_rejected_call",) if words.strip() else ("empty_text", "provider_rejected_call"))
+    malformed = outcome.calls[0].malformed
+    return failed_call(malformed.reason if malformed else "unreadable_call", words, names or ("",))
+
+
+def _flagged(fault: ToolCalls, flags: set[str]) -> ToolCalls:
+    return ToolCalls(fault.calls, sorted_flags(flags), fault.text)
 
 
 def failed_call(code: str, raw: str, names: tuple[str, ...] = ("",)) -> ToolCalls:

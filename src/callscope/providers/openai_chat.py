@@ -18,6 +18,7 @@ from callscope.providers.chatform import (
     argument_text,
     choice_without_tools,
     function_tool,
+    unsupported,
     used_ids,
     wire_choice,
     wire_messages,
@@ -35,12 +36,14 @@ SWITCH_DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "max_tokens_field": "max_tokens",
         "system_role": "system",
         "stream_usage": True,
+        "send_temperature": True,
         "drop_on_echo": (),
     }
 )
 """Switches and their defaults. max_tokens_field: the body's name for the token limit (`max_completion_tokens` for
 reasoning models). system_role: `developer` for models that want it. stream_usage: whether a stream asks for usage.
-drop_on_echo: message fields a server refuses to be sent back (a tuple of names)."""
+send_temperature: false for models that refuse one. drop_on_echo: message fields a server refuses to be sent back (a
+tuple of names)."""
 
 _SHAPE = Shape(Reply.add_chunk)
 
@@ -82,7 +85,10 @@ class OpenAIChat:
         else:
             changes.extend(choice_without_tools(request.tool_choice))
         if request.temperature is not None:
-            body["temperature"] = request.temperature
+            if switches["send_temperature"]:
+                body["temperature"] = request.temperature
+            else:
+                changes.append(unsupported("temperature", request.temperature))
         if request.max_tokens is not None:
             body[switches["max_tokens_field"]] = request.max_tokens
         if request.seed is not None:

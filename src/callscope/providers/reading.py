@@ -109,6 +109,8 @@ def _failure(
         return judged._replace(outcome=_with_flags(judged.outcome, flags))
     if document.fault is not None:
         return unreadable(status, document.fault, body, flags)
+    if not 200 <= status < 600:
+        return unreadable(status, "no_http_status", b"", flags)
     if status >= 300 or not reply.has_message:
         return unreadable(status, "no_message", body, flags)
     if not reply.calls.made and (ending := _model_fault(reply)):

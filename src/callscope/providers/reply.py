@@ -163,7 +163,7 @@ class Reply:
         elif isinstance(content, dict):
             self._add_content([content], whole=whole)
         elif isinstance(content, list):
-            if self.content and not self.parts:
+            if not self.parts and self.content:
                 self.parts.append({"type": "text", "text": self.content})
             for part in content:
                 self._read_part(part)

@@ -111,7 +111,7 @@ def _parts(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 class _Streamed:
-    """Streamed items, each to be taken once as what a final one is; every way to find one costs the same for any number."""
+    """Streamed items, each to be taken once as what a final one is; to find one costs the same among many."""
 
     def __init__(self, items: list[Item]) -> None:
         self._items = items

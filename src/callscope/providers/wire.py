@@ -21,6 +21,11 @@ MAX_DECODED = 64 * 2**20
 """Bytes a compressed body may grow to; what lies beyond is dropped and flagged `broken_encoding`."""
 
 _READABLE = (b"{", b"[", b"<", b":", b"data", b"event", b"id:", b"retry", b"error")
+_OF_BODY = frozenset({"invalid_utf8", "nan_in_body"})
+"""Flags that are about the body as a whole, whatever in it is read."""
+
+_DECODED_HEADER = "x-callscope-decoded"
+_KEPT = ("broken_encoding", "unknown_encoding")
 _GZIP = b"\x1f\x8b"
 
 
@@ -28,12 +33,13 @@ def decode_body(headers: Headers, body: bytes) -> tuple[bytes, tuple[str, ...]]:
     """The body with its content-encoding (gzip, deflate, identity) undone, and flags.
 
     A body that is plainly decoded already comes back as it is. `unknown_encoding`: the encoding is none of these,
-    bytes untouched. `broken_encoding`: the bytes do not fit it, or end too early; what could be read is returned.
+    bytes untouched. `broken_encoding`: the bytes do not fit it, or end too early; what could be read is returned. Of a
+    body that was kept decoded, to mask a secret in it, the header `x-callscope-decoded` says the flags it had.
     """
     lowered = headers if isinstance(headers, dict) else lower_headers(headers)
     named = lowered.get("content-encoding")
     if named is None:
-        return body, ()
+        return body, tuple(flag for flag in _KEPT if flag in lowered.get(_DECODED_HEADER, ""))
     for coding in reversed([part.strip().lower() for part in named.split(",")]):
         if coding in {"", "identity"} or body.lstrip().startswith(_READABLE) or not body:
             continue
@@ -70,10 +76,14 @@ def _has_zlib_header(body: bytes) -> bool:
 
 
 def load_faithful(raw: bytes | str) -> tuple[Any, tuple[str, ...]]:
-    """A JSON value read without loss, and flags (`invalid_utf8` among them). Raises JsonFault."""
+    """A JSON value read without loss, and flags (`invalid_utf8` and `nan_in_body` among them). Raises JsonFault.
+
+    A number that JSON does not have is kept as a BadNumber: it spoils what holds it, where that is read, and not the
+    rest of the body.
+    """
     text, flags = _decode(raw) if isinstance(raw, bytes) else (raw, ())
-    value, found = parse_json(text)
-    return value, (*found, *flags)
+    value, found = parse_json(text, bad_numbers=True)
+    return value, (*("nan_in_body" if flag == "bad_number" else flag for flag in found), *flags)
 
 
 def _decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
@@ -148,7 +158,7 @@ def read_document(body: bytes, *, faithful: bool = False) -> Document:
     except JsonFault as fault:
         cut = fault.reason == "truncated" and stripped[:1] in b"{["
         return Document((), fault="truncated_body" if cut else "not_json")
-    own = frozenset(flags) & {"invalid_utf8"}
+    own = frozenset(flags) & _OF_BODY
     return Document((Chunk(value, len(body)),), flags=own, json_flags=frozenset(flags) - own)
 
 
@@ -182,7 +192,7 @@ def read_lines(body: bytes, *, faithful: bool = False) -> Document:
             continue
         json_flags.update(found)
         chunks.append(Chunk(value, end))
-    own = json_flags & {"invalid_utf8"}
+    own = json_flags & _OF_BODY
     streamed = len(chunks) > 1 or fault is not None
     return Document(tuple(chunks), streamed, False, fault, frozenset(flags | own), frozenset(json_flags - own))
 
@@ -217,7 +227,8 @@ def _read_stream(body: bytes, *, faithful: bool) -> Document:
     fault = None
     if torn is not None:
         fault = "unreadable_chunk" if done or torn != end else "stream_cut"
-    return Document(tuple(chunks), True, done, fault, frozenset(flags), frozenset(json_flags))
+    own = json_flags & _OF_BODY
+    return Document(tuple(chunks), True, done, fault, frozenset(flags | own), frozenset(json_flags - own))
 
 
 def _has_escaped_bytes(text: str) -> bool:

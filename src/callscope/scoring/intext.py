@@ -27,7 +27,7 @@ LIKE_A_CALL = "text_like_a_call"
 
 
 def told_by_tools(outcome: Outcome, offered: Mapping[str, Tool]) -> Outcome:
-    """The outcome with the flag that fits its text, under the offered tools (by their names). Others stay as they are."""
+    """The outcome with the flag that fits its text, under the offered tools by their names."""
     if not isinstance(outcome, Text):
         return outcome
     if WRITTEN not in outcome.flags:

@@ -25,6 +25,8 @@ _GREEK = re.compile("[\u0370-\u03ff]")
 _QUESTION = re.compile("[?؟¿՞፧⸮‽]")
 _PIECE = re.compile(r"\s*\S{0,256}")
 """What is normalised at once: a word. The library sorts a run of combining marks in quadratic time."""
+_MAX_UNIT = 2_000
+"""A longer piece is cut, so that a search that starts at each word does not go through the whole text each time."""
 MAX_CHARACTERS = 20_000
 """Prose beyond this, before or after folding, is not looked at: a runaway answer costs no more than a long one."""
 
@@ -47,7 +49,7 @@ def fold(text: str) -> str:
 def units(text: str) -> list[Unit]:
     """The units of a text in order. A list item, and a line after a colon, belongs to the sentence that opens it."""
     folded = _URL.sub(" ", fold(text[:MAX_CHARACTERS])[:MAX_CHARACTERS])  # one character may fold to eighteen
-    return [_unit(piece) for piece in _pieces(folded)]
+    return [_unit(piece[at : at + _MAX_UNIT]) for piece in _pieces(folded) for at in range(0, len(piece), _MAX_UNIT)]
 
 
 def clauses(unit: Unit) -> list[Unit]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from callscope.capture.verdicts import decode_derived, encode_derived
 from callscope.contract import (
+    Derived,
     Exchange,
     ProviderError,
     Record,
@@ -136,6 +137,40 @@ def test_a_conversation_adds_up_usage_and_hashes_all_rounds() -> None:
     assert one.measures.outcome_hash != alone.measures.outcome_hash
     assert one.verdict.recovery is not None
     assert len(one.later_outcomes) == 1
+
+
+UNREAD = (
+    b'{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format"}}'
+)
+
+
+def unread(*words: str, repeat: int = 0) -> Derived:
+    one = record(
+        Round((exchange(UNREAD, status=500),)),
+        key=TrialKey("small", "auto", "m", CASE.id, repeat),
+        notes=("prefix not restored: x", *(f"unparsed by the server: {each}" for each in words)),
+    )
+    return derive(one, CASE, SUITE)
+
+
+def test_what_a_server_could_not_read_is_judged_by_the_models_words_where_a_note_has_them() -> None:
+    wrong = unread('{"name": "find_order", "arguments": {"a": 1}}')
+    assert isinstance(wrong.outcome, ToolCalls)
+    assert wrong.outcome.calls[0].name == "find_order"
+    assert wrong.verdict.selection == "wrong_tool"
+    right = unread('{"name": "lookup_order", "arguments": {')
+    assert (right.verdict.selection, right.verdict.structure) == ("correct_tool", "malformed")
+    assert unread("```").verdict.selection == "no_call_when_expected"
+    assert unread("```", "more").outcome == Text("```", ("provider_rejected_call",))
+
+
+def test_two_answers_whose_words_are_lost_are_not_the_same_answer() -> None:
+    lost = [unread(repeat=repeat) for repeat in (0, 1, 0)]
+    assert all("model_words_lost" in each.outcome.flags for each in lost)
+    hashes = [each.measures.outcome_hash for each in lost]
+    assert hashes[0] == hashes[2] != hashes[1]
+    known = [unread("{'name': 'f", repeat=repeat).measures.outcome_hash for repeat in (0, 1)]
+    assert known[0] == known[1] != unread("{'name': 'g").measures.outcome_hash
 
 
 def test_the_repair_track_stands_beside_the_verdict_and_never_in_it() -> None:

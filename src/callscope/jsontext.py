@@ -62,7 +62,7 @@ class Parsed(NamedTuple):
     flags: tuple[str, ...]
 
 
-def _hooks(flags: set[str], *, bad_numbers: bool) -> dict[str, Callable[..., Any]]:
+def _hooks(flags: set[str], *, bad_numbers: bool) -> dict[str, Any]:
     """How json.loads is to read objects and numbers; what they hide goes into `flags`."""
 
     def bad(token: str, reason: str) -> BadNumber:

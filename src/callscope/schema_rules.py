@@ -14,7 +14,7 @@ from msgspec import structs
 
 from callscope.contract import Tool, Transformation
 from callscope.errors import InputError
-from callscope.rewrite import Dialect, Rule, Schema, rewrite
+from callscope.rewrite import Dialect, Rule, Schema, rewrite, without
 
 __all__ = [
     "FALLBACK_RULES",
@@ -40,7 +40,7 @@ REMOVABLE = frozenset(
 
 
 def _const_to_enum(schema: Schema) -> Schema | None:
-    return None if "enum" in schema else {"enum" if name == "const" else name: v for name, v in schema.items()}
+    return None if "enum" in schema else {**without(schema, "const"), "enum": [schema["const"]]}
 
 
 def one_of_to_any_of(schema: Schema) -> Schema | None:

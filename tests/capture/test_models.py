@@ -30,7 +30,8 @@ from callscope.providers import get_adapter
 from callscope.providers.catalog import ProviderEntry, catalog, ready_models
 
 TOOL = Tool("t", "Does.", {"type": "object", "properties": {}})
-SUITE = Suite("s", "1", "portable", "", (TOOL,), (Case("a", "Hello", ExpectText()), Case("b", "Do", ExpectTool("t", ArgumentRules()))), {})
+CASES = (Case("a", "Hello", ExpectText()), Case("b", "Do it.", ExpectTool("t", ArgumentRules())))
+SUITE = Suite("s", "1", "portable", "", (TOOL,), CASES, {})
 
 
 def resolve(provider: str, model: str = "m", environ: dict[str, str] | None = None, **more: Any) -> ModelEntry:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from callscope.contract import ProviderError, Text, ToolCalls
+from callscope.contract import Malformed, ProviderError, Text, ToolCall, ToolCalls
 from callscope.providers import get_adapter
+from callscope.providers.modelfault import with_words
 
 BODIES = Path(__file__).resolve().parents[1] / "local" / "bodies"
 
@@ -64,6 +65,42 @@ def test_an_answer_the_servers_grammar_cannot_read_is_the_models_malformed_call(
     read = outcome(name, status)
     assert isinstance(read, ToolCalls)
     assert read.calls[0].malformed is not None
+    assert read.flags == ("missing_name", "model_words_lost", "provider_rejected_call")
+
+
+UNREAD = ToolCalls(
+    (ToolCall(None, "", malformed=Malformed("unreadable_call", "the server's message")),),
+    ("missing_name", "model_words_lost", "provider_rejected_call"),
+)
+WORDS = [
+    ('{"name": "find_order", "arguments": {"a": 1}}', ("find_order",)),
+    ('{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}', ("f", "g")),
+    ('{"name": "find_ord", "argum', ("find_ord",)),
+    ("<function=f", ("f",)),
+    ('```json\n{"find', ("",)),
+    ('{"arguments": {}}', ("",)),
+    ("<tool_call>", ("",)),
+    ("```", None),
+    ("I cannot do that.", None),
+    ("{", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("words", "names"), WORDS, ids=[words[:40] for words, _ in WORDS])
+def test_words_known_from_elsewhere_take_the_place_of_the_servers_message(
+    words: str, names: tuple[str, ...] | None
+) -> None:
+    told = with_words(UNREAD, words)
+    if names is None:
+        assert told == Text(words, ("provider_rejected_call",) if words else ("empty_text", "provider_rejected_call"))
+    else:
+        assert isinstance(told, ToolCalls)
+        assert [(call.name, call.malformed) for call in told.calls] == [
+            (name, Malformed("unreadable_call", words)) for name in names
+        ]
+        assert told.flags == (() if all(names) else ("missing_name",)) + ("provider_rejected_call",)
+    assert with_words(told, "other") == told
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,13 @@ def test_a_stream_asks_for_usage_unless_switched_off() -> None:
     assert "stream_options" not in sent(stream=True, extra=with_switches({}, {"stream_usage": False}))
 
 
+def test_a_temperature_may_be_left_out_and_that_is_recorded() -> None:
+    wire = CHAT.build(request(temperature=0.5, extra=with_switches({}, {"send_temperature": False})))
+    assert "temperature" not in json.loads(wire.body)
+    assert wire.transformations == (Transformation("/temperature", "unsupported", 0.5, None),)
+    assert sent(temperature=0.5)["temperature"] == 0.5
+
+
 def test_the_token_limit_may_have_another_name() -> None:
     body = sent(max_tokens=9, extra=with_switches({}, {"max_tokens_field": "max_completion_tokens"}))
     assert body["max_completion_tokens"] == 9

@@ -301,7 +301,8 @@ def test_groq_tool_use_failed_is_a_malformed_call_of_the_tool_it_shows(
     outcome = error(400, message, code="tool_use_failed", failed_generation=generation).outcome
     assert isinstance(outcome, ToolCalls)
     assert outcome.calls == (ToolCall(None, name, malformed=Malformed("tool_use_failed", generation or message)),)
-    assert outcome.flags == (("missing_name",) if not name else ()) + ("provider_rejected_call",)
+    lost = () if generation else ("model_words_lost",)
+    assert outcome.flags == (*(() if name else ("missing_name",)), *lost, "provider_rejected_call")
 
 
 def test_groq_where_no_call_was_made_is_text() -> None:

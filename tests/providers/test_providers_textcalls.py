@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from time import process_time
+import json
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callscope.textcalls import text_calls
+from callscope import textcalls
+from callscope.textcalls import MAX_TEXT, names_a_tool, text_calls, written_in
 
 CALLS = [
     # chat templates
@@ -121,21 +124,135 @@ def test_any_text_is_read(text: str) -> None:
     assert isinstance(text_calls(text), tuple)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "</think>" + "<think>" * 20_000,
-        "[TOOL_CALLS]" * 9_999 + " " * 50_000,
-        "to=a <|x|>" + " " * 50_000 + "b" * 50_000,
-        "\n" * 50_000 + "Action Input:",
-        '{"name": "f", "arguments": {' * 3_000,
-        "<tool_call>" * 9_999 + " " * 50_000,
-        "print( " * 9_999 + "(a=1)",
-    ],
-    ids=range(7),
-)
-def test_no_text_takes_long(text: str) -> None:
-    # Quadratic reading of these took many seconds; the bound is wide because machines differ.
-    began = process_time()
-    text_calls(text)
-    assert process_time() - began < 2
+# Each of these once took seconds, in the time of its length squared; benchmarks/parsing.py takes their time.
+HARD = {
+    "names": '{"name":',
+    "arguments": '{"name":"f","arguments":',
+    "wrappers": '{"tool_calls":[',
+    "singles": "{'name': 'f', 'x': ",
+    "to": "to=f <|",
+    "thoughts": "</think><think>",
+    "fences": "```tool_code",
+    "code": "print( ",
+    "quotes": 'f("\\"',
+}
+
+
+class Counting(json.JSONDecoder):
+    """Counts the characters that decoding was begun with, whether it came to an end or not."""
+
+    def __init__(self) -> None:
+        super().__init__(strict=False)
+        self.begun = self.characters = 0
+
+    def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+        self.begun += 1
+        self.characters += len(s) - idx
+        return super().raw_decode(s, idx)
+
+
+@pytest.mark.parametrize("piece", HARD.values(), ids=HARD)
+def test_what_is_decoded_has_a_bound_that_does_not_grow_with_the_text(
+    piece: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = []
+    for times in (1, 4):
+        counting = Counting()
+        monkeypatch.setattr(textcalls, "_DECODER", counting)
+        text_calls(piece * (times * 50_000 // len(piece)))
+        names_a_tool(piece * (times * 50_000 // len(piece)), {"f": {"a"}})
+        work.append((counting.begun, counting.characters))
+    assert max(begun for begun, _ in work) <= 26
+    assert max(characters for _, characters in work) <= 26 * (MAX_TEXT + 1)
+
+
+def test_of_a_long_text_both_ends_are_looked_at() -> None:
+    call, long = '{"name": "f", "arguments": {}}', "word " * 30_000
+    assert text_calls(f"{call} {long}") == ("f",)
+    assert text_calls(f"{long} {call}") == ("f",)
+    assert text_calls(f"{long} {call} {long}") == ()
+    assert text_calls(f"<think>{long}</think>{call}") == ("f",)
+    assert text_calls(f'{{"name": "f", "arguments": {{"a": "{long}"}}}}') == ("f",)
+
+
+def test_no_pattern_repeats_without_a_bound_inside_a_repetition() -> None:
+    # Such a pattern can take more than linear time; possessive repetitions give nothing back and cannot.
+    for _, pattern in textcalls._MARKERS:
+        bare = re.sub(r"\[\^\\n\]\*", "", pattern.pattern)  # one line, and one such in a pattern
+        assert not re.search(r"[\w\])}][*+](?!\+)", re.sub(r"\{\d+,\d+\}\+?", "", bare)), bare
+
+
+FORMS = [
+    ("<tool_call>x\n<arg_key>", True, True, False),
+    ("```tool_code\nf()\n```", True, True, False),
+    ('{"name": "f", "arguments": {}}', False, True, True),
+    ('```json\n{"name": "f", "arguments": {}}\n```', False, True, True),
+    ('Sure: {"name": "f", "arguments": {}}', False, True, False),
+    ('{"name": "f", "arguments": {}} it is', False, True, False),
+    ('{"name": "f", "parameters": {}}', False, False, True),
+    ('[{"name": "f", "parameters": {}}, {"name": "g", "args": {}}]', False, False, True),
+    ('{"name": "f", "parameters": {"a": ', False, False, True),
+    ('{"tool_calls": [{"name": "f", "parameters": {}}]}', False, True, True),
+    ('{"function": "f", "parameters": {}}', False, True, True),
+    ("f(a=1)", False, True, True),
+    ("Hello!", False, False, False),
+]
+
+
+@pytest.mark.parametrize(("text", "marked", "sure", "alone"), FORMS, ids=[form[0][:40] for form in FORMS])
+def test_a_call_is_told_with_the_form_it_stands_in(text: str, marked: bool, sure: bool, alone: bool) -> None:
+    found = written_in(text)
+    assert (found.marked, found.sure, found.alone) == (marked, sure, alone)
+
+
+def test_what_is_torn_is_read_only_outside_of_what_was_read() -> None:
+    data = '{"type": "x", "list": [{"x": 1, "name": "f", "arguments": {"a": 1}}]}'
+    assert text_calls(data) == ()
+    assert text_calls(data + ' {"name": "g", "arguments": {"a": "cut') == ("g",)
+    assert text_calls('{"name": "g", "arguments": {"a": cut ' + data) == ("g",)
+
+
+TOOLS = {"f": {"a", "b"}, "g.h": set[str]()}
+BY_NAME = [
+    ('{"f": {"a": 1}}', ("f",)),
+    ('[{"f": {"a": 1}}]', ("f",)),
+    ('```json\n[{"f": {}}, {"g.h": {}}]\n```', ("f", "g.h")),
+    ('{"functions.f": {"a": 1}}', ("f",)),
+    ('{"function": "f", "a": 1}', ("f",)),
+    ('{"tool": "g.h"}', ("g.h",)),
+    ('{"name": "f", "a": 1, "type": "function"}', ("f",)),
+    ('f{"a": 1}', ("f",)),
+    ('f("ORD-1")', ("f",)),
+    ('f("it\'s (", [1])\ng.h();', ("f", "g.h")),
+    ("functions.f('a')", ("f",)),
+    ('<think>f("x")</think>f("y")', ("f",)),
+    # and not
+    ("", ()),
+    ('{"f": 1}', ()),
+    ('{"f": {}, "status": {}}', ()),
+    ('{"f": {}} is the call', ()),
+    ('{"f": {"a": ', ()),
+    ("[]", ()),
+    ("[3, {}, 'f']", ()),
+    ('["f"]', ()),
+    ('{"name": "f"}', ()),
+    ('{"name": "f", "born": 1815}', ()),
+    ('{"name": 3, "f": 1}', ()),
+    ('{"function": "other", "f": 1}', ()),
+    ('f("x") is how you call it', ()),
+    ('Use f("x")', ()),
+    ('other(f("x"))', ()),
+    ('f("x', ()),
+    ("f(", ()),
+    ("f", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), BY_NAME, ids=[text[:40] for text, _ in BY_NAME])
+def test_a_text_that_is_nothing_but_an_offered_tools_call_is_one(text: str, names: tuple[str, ...]) -> None:
+    assert names_a_tool(text, TOOLS) == names
+
+
+@given(st.text(alphabet="{}[]()<>|_\"'`:=,; \nfa1") | st.text())
+def test_any_text_is_read_with_names(text: str) -> None:
+    assert set(names_a_tool(text, TOOLS)) <= TOOLS.keys()

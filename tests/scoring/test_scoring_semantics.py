@@ -21,6 +21,7 @@ from callscope.contract import (
 from callscope.scoring.arguments import compare_arguments
 from callscope.scoring.equality import compare_values
 
+EMPTY: tuple[Any, ...] = (0, 0.0, False, "", None, [], {})
 E_ACUTE, E_DECOMPOSED = "\u00e9", "e\u0301"
 EQUAL: list[tuple[Any, Any, str, str | None]] = [
     (1, 1, "exact", None),
@@ -249,12 +250,9 @@ RULED: list[tuple[str, ArgumentRules, dict[str, Any], str, str, str | None]] = [
     ),
     *(
         (f"{value!r} is not absent", ArgumentRules({"a": 1}), {"a": 1, "x": value}, "wrong", "unexpected", "no_rule")
-        for value in (0, 0.0, False, "", None, [], {})
+        for value in EMPTY
     ),
-    *(
-        (f"absent is not {value!r}", equals(x=value), {}, "wrong", "missing", "required_equals")
-        for value in (0, 0.0, False, "", None, [], {})
-    ),
+    *((f"absent is not {value!r}", equals(x=value), {}, "wrong", "missing", "required_equals") for value in EMPTY),
     *(
         (
             f"optional, {value!r} is a value",
@@ -264,7 +262,7 @@ RULED: list[tuple[str, ArgumentRules, dict[str, Any], str, str, str | None]] = [
             "wrong",
             "required_equals",
         )
-        for value in (0, False, "", None, [], {})
+        for value in EMPTY
     ),
     ("optional array, absent", ArgumentRules({"x": ["a"]}, optional=("x",)), {}, "exact", "", None),
     ("optional empty array, given", ArgumentRules({"x": []}, optional=("x",)), {"x": []}, "exact", "", None),
@@ -495,6 +493,7 @@ def invented(verdict: Verdict) -> list[Any]:
         ("nothing", [], False),
         ("red and blue", ["red", "blue"], False),
         ("red and blue", {"a": ["red", "green"]}, True),
+        ("red and blue", {"a": ["red", "blue"]}, False),
         ("9" * 5000, 1, True),
     ],
 )

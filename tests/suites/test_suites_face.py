@@ -8,7 +8,14 @@ from pathlib import Path
 import callscope.suites as room
 
 FOLDER = Path(room.__file__).parent
-MAY = {"callscope.contract", "callscope.canonical", "callscope.jsontext", "callscope.schema_rules", "callscope.errors", "callscope.suites"}
+MAY = {
+    "callscope.contract",
+    "callscope.canonical",
+    "callscope.jsontext",
+    "callscope.schema_rules",
+    "callscope.errors",
+    "callscope.suites",
+}
 
 
 def test_the_exported_names_exist_and_are_sorted():

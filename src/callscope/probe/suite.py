@@ -15,6 +15,8 @@ __all__ = ["SUITE_NAME", "compatibility_suite"]
 SUITE_NAME = "compatibility"
 VERSION = "1.0.0"
 
+_ANY = "a probe takes any arguments of the right names; whether they keep the schema is the finding"
+
 _SYSTEM = "You are tested. Call the tool you are given, once, with what the user says. Do not answer in prose.\n"
 
 
@@ -57,7 +59,7 @@ def compatibility_suite(probes: Iterable[Probe] = PROBES) -> Suite:
                 "expected": {"kind": "tool", "name": tool_name(probe), "arguments": _anything(_parameters(probe))},
                 "tools": [tool_name(probe), *spare],
                 "tags": [probe.keyword],
-                "metadata": {"rewrite": probe.rewrite},
+                "metadata": {"rewrite": probe.rewrite, "lint_allow": {"gold-violates-schema": _ANY}},
             }
         )
     settings = {"name": SUITE_NAME, "version": VERSION, "kind": "compatibility", "title": "JSON Schema keyword probes"}

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 __all__ = ["Claims", "Inflection", "Speech", "found", "languages", "speech"]
 
 _VOCABULARY = re.compile("<([a-z_]+)>")
-_NEVER = "(?!)"
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ja", re.compile("[\u3040-\u30ff]")),
@@ -108,13 +107,7 @@ def _speech(chosen: tuple[str, ...]) -> Speech:
     def by_language(kind: str) -> _Patterns:
         return tuple([pattern for name in chosen if (pattern := _compiled(name, kind)) is not None])
 
-    claims = tuple(
-        [
-            Claims(claim, _compiled(name, "hedge") or _never(), _compiled(name, "negation") or _never())
-            for name in chosen
-            if (claim := _compiled(name, "claim")) is not None
-        ]
-    )
+    claims = tuple([claims for name in chosen if (claims := _claims(name)) is not None])
     endings = [_tables()[name].get("inflection", {}) for name in chosen]
     return Speech(
         request=by_language("request"),
@@ -132,9 +125,9 @@ def _speech(chosen: tuple[str, ...]) -> Speech:
     )
 
 
-@lru_cache(maxsize=1)
-def _never() -> re.Pattern[str]:
-    return re.compile(_NEVER)
+def _claims(language: str) -> Claims | None:
+    claim, hedge, negation = (_compiled(language, kind) for kind in Claims._fields)
+    return Claims(claim, hedge, negation) if claim and hedge and negation else None
 
 
 @lru_cache(maxsize=1)
@@ -151,7 +144,6 @@ def _spelt(entry: str, words: dict[str, str]) -> str:
 
 @lru_cache(maxsize=512)
 def _compiled(language: str, kind: str) -> re.Pattern[str] | None:
-    entries = _tables()[language].get(kind)
-    if not entries:
-        return None
-    return re.compile("|".join(f"(?:{_spelt(entry, _vocabulary())})" for entry in entries))
+    entries = _tables()[language].get(kind, ())
+    source = "|".join(f"(?:{_spelt(entry, _vocabulary())})" for entry in entries)
+    return re.compile(source) if source else None

@@ -12,6 +12,8 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from callscope.providers import get_adapter
 from callscope.textcalls import text_calls
@@ -58,14 +60,14 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=25_000)
     size = parser.parse_args().size
     read, read_items = get_adapter("openai-chat").parse, get_adapter("openai-responses").parse
-    runs: dict[str, Callable[[int], Callable[[], object]]] = {}
+    runs: dict[str, tuple[Callable[[int], Any], Callable[[Any], object]]] = {}
     for text in TEXTS:
-        runs[f"text of {text}"] = lambda n, t=text: lambda s=t * n: text_calls(s)  # type: ignore[misc]
+        runs[f"text of {text}"] = (text.__mul__, text_calls)
     for name, delta in DELTAS.items():
-        runs[f"deltas: {name}"] = lambda n, d=delta: lambda b=chat(d, n): read(200, (), b, stream=True)  # type: ignore[misc]
-    runs["final list"] = lambda n: lambda b=items(n): read_items(200, (), b, stream=True)  # type: ignore[misc]
-    for name, make in runs.items():
-        small, large = cpu(make(size)), cpu(make(4 * size))
+        runs[f"deltas: {name}"] = (partial(chat, delta), lambda body: read(200, (), body, stream=True))
+    runs["final list"] = (items, lambda body: read_items(200, (), body, stream=True))
+    for name, (make, run) in runs.items():
+        small, large = (cpu(partial(run, make(times))) for times in (size, 4 * size))
         print(f"{name:<36} {small * 1e3:8.1f} ms   x4: {large * 1e3:8.1f} ms   ratio {large / max(small, 1e-6):5.1f}")
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callscope.contract import ToolCalls
+from callscope.contract import Text, ToolCalls
 from callscope.providers import get_adapter
 from callscope.providers.calls import Call
 from callscope.providers.pieces import TextInPieces, whole_objects
@@ -75,6 +75,16 @@ def test_four_times_the_stream_takes_about_four_times_the_steps(api: str, stream
     parse = get_adapter(api).parse
     small, large = (steps(lambda n=n: parse(200, (), stream(n), stream=True)) for n in (150, 600))  # type: ignore[misc]
     assert large < 4.5 * small
+
+
+def test_each_final_item_takes_one_streamed_item_and_loose_text_goes_to_the_last_open_one() -> None:
+    made = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in "abc"]
+    streamed = [{"type": "response.output_item.done", "item": item} for item in made]
+    loose = [{"type": "response.output_text.delta", "delta": text} for text in ("", "d", "")]
+    final = {"type": "response.completed", "response": {"status": "completed", "output": made}}
+    for values, text in (((*streamed, final), "abc"), ((*streamed, *loose, final), "abcd")):
+        outcome = get_adapter("openai-responses").parse(200, (), events(*values), stream=True).outcome
+        assert outcome == Text(text)
 
 
 @pytest.mark.parametrize("name", ["f" * 100_000, "ab" * 50_000])

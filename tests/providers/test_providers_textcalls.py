@@ -69,6 +69,7 @@ CALLS = [
     ('```python\nf(a="x")\n```', ("f",)),
     ("```tool_code\nprint(default_api.f(a=1))\n```", ("f",)),
     ("I will look.\n```tool_code\nf()\n```", ("f",)),
+    ("```python\nx\n```\n```tool_code\nf()\n```", ("f",)),
     ('functions.f({"a": 1})', ("f",)),
     ('Calling now:\nfunctions.f:0{"a": 1}', ("f",)),
 ]

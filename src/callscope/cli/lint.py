@@ -80,7 +80,11 @@ def _told(difference: Difference) -> str:
 
     told = to_builtins(difference)
     what, reason, source = (told.pop(name) for name in ("what", "reason", "source"))
-    how = ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None and (name, value) != ("null_means_absent", False))
+    how = ", ".join(
+        f"{name} {value!r}"
+        for name, value in told.items()
+        if value is not None and (name, value) != ("null_means_absent", False)
+    )
     return f"differs {what}: {how}. {reason} [{source}]"
 
 

@@ -179,9 +179,7 @@ def _present(finished: Any, *, as_json: bool) -> int:
     say(f"Run folder: {finished.path}")
     say(f"Report:     {(finished.path / 'report.html').resolve().as_uri()}")
     if finished.manifest.status == "gave_up":
-        say(
-            f"Not all trials were held: a provider let nobody in (see coverage). Mend it and go on: {_resume(finished.path)}"
-        )
+        say(f"Not all trials were held: a provider let nobody in. When mended, go on: {_resume(finished.path)}")
         return 2
     if finished.manifest.status == "budget_spent":
         say(f"The budget is spent before all trials were held; with a larger one, go on: {_resume(finished.path)}")

@@ -72,14 +72,13 @@ def read_argument_object(raw: Any) -> Arguments:
     return Arguments(None, Malformed("not_an_object", dump_faithful(raw).decode("utf-8")), ())
 
 
-def _bad_numbers(value: Any) -> Iterator[BadNumber]:
+def _bad_numbers(value: dict[str, Any] | list[Any]) -> Iterator[BadNumber]:
     """The numbers in it that JSON does not have."""
-    if isinstance(value, BadNumber):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
-            if isinstance(item, (dict, list, BadNumber)):
-                yield from _bad_numbers(item)
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, BadNumber):
+            yield item
+        elif isinstance(item, (dict, list)):
+            yield from _bad_numbers(item)
 
 
 def _spoiled(raw: dict[str, Any], token: str) -> Malformed:

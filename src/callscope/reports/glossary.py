@@ -72,6 +72,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 """Stage -> value -> meaning, in the order of the contract."""
 
 SCORING_FLAGS: Mapping[str, str] = {
+    "text_like_a_call": "the text is JSON of a name and parameters that names no offered tool: data, or a call",
     "gold_outside_schema": "a call meets the case's rules and still breaks the schema: the case is at fault",
 }
 """Flags that scoring adds to those of the outcome."""

@@ -39,6 +39,7 @@ from callscope.contract import (
 from callscope.errors import InputError
 from callscope.providers import get_adapter
 from callscope.reports import limitations, render_markdown, terminal_text
+from callscope.reports.experiments import experiment_caveats, experiment_limits, experiment_settings
 from callscope.suites import load_suite, load_suite_bytes
 from tests.capture.helpers import small_suite, stand_in_model, suite_files, tool_case, write_suite
 from tests.stand_in import Reply, Seen, StandIn, completion
@@ -410,3 +411,52 @@ def test_the_command_line_names_experiments(tmp_path: Path, capsys: pytest.Captu
             main(["run", str(tmp_path / "c.json"), *arguments])
         assert ended.value.code == 2
         assert said in capsys.readouterr().err
+
+
+WORDS = [
+    ({"tool_choice": "named"}, "tool choice named", "only the arguments are measured"),
+    ({"tool_choice": {"name": "f"}}, "tool choice named f", "only the arguments are measured"),
+    ({"tool_choice": "none"}, "tool choice none", "a call made all the same is the finding"),
+    ({"strict": True}, "strict schemas", "a valid structure is the provider's work as much as the model's"),
+    ({"parallel": False}, "at most one call a reply", "cases that want several cannot pass"),
+    ({"optimised_for": "openai"}, "optimised for openai", "compare with no other provider's"),
+]
+
+
+@pytest.mark.parametrize(("settings", "heading", "caveat"), WORDS, ids=str)
+def test_a_heading_names_what_an_experiment_is_and_what_it_cannot_say(
+    settings: dict[str, Any], heading: str, caveat: str
+) -> None:
+    group = {"settings": [settings], "experiment": "x"}
+    assert heading in experiment_settings(group)
+    assert caveat in " ".join(experiment_caveats(group))
+
+
+def test_the_plain_experiment_has_nothing_to_confess() -> None:
+    for settings in ([{"tool_choice": "auto", "strict": None, "parallel": None, "stream": False}], []):
+        group = {"settings": settings, "experiment": "auto"}
+        assert experiment_settings(group) == "tool choice auto"
+        assert experiment_caveats(group) == experiment_limits([group]) == []
+
+
+def test_an_optimised_suite_runs_freezes_and_replays_with_its_own_rules(tmp_path: Path) -> None:
+    arguments = '{"country_code": "DK", "postal_code": "2100", "weight_grams": 700, "service": null}'
+
+    async def held() -> tuple[Any, list[Seen]]:
+        reply = Reply(completion(None, [("get_shipping_quote", arguments)]))
+        async with StandIn(lambda _: reply) as server:
+            model = {"provider": "openai", "model": "m", "base_url": server.url, "stand_in": True}
+            run = await callscope.arun(
+                "support-openai", models=[model], out=tmp_path / "run", repeats=1, cases=["note-on-the-box"]
+            )
+            return run, server.seen
+
+    run, (seen,) = asyncio.run(held())
+    assert all(tool["function"]["strict"] is True for tool in seen.json["tools"])
+    (derived,) = callscope.open_run(tmp_path / "run").derived()
+    verdict = derived.verdict
+    assert (verdict.experiment, verdict.semantics, verdict.passed) == ("auto+strict+provider-optimised", "exact", True)
+    assert derived.transformations == ()
+    assert run.check().differing == ()
+    assert callscope.open_run(tmp_path / "run").suites["support-openai"] == load_suite("support-openai")
+    assert "optimised for openai" in terminal_text(run.summary().data, width=200)

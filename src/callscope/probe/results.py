@@ -48,7 +48,7 @@ def _finding(derived: Derived) -> tuple[Finding, str]:
     if verdict.selection != "correct_tool" or verdict.structure == "not_applicable":
         return "undecided", f"{verdict.selection}, {verdict.structure}"
     if verdict.structure == "valid":
-        return "kept", _arguments(derived)
+        return ("ignored" if verdict.semantics == "wrong" else "kept"), _arguments(derived)
     return "ignored", f"{verdict.structure}: {_arguments(derived)}"
 
 

@@ -31,11 +31,11 @@ def _parameters(probe: Probe) -> dict[str, Any]:
     }
 
 
-def _anything(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Rules that any arguments of the right names meet: a probe asks about structure, not about meaning."""
+def _anything(parameters: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    """Rules that any arguments of the right names meet, but for what `value` must meet: a probe is about structure."""
     required = set(parameters.get("required", ()))
     optional = [name for name in parameters.get("properties", {}) if name not in required]
-    return {"constraints": {name: {} for name in sorted(required)}, "optional": optional}
+    return {"constraints": {name: value if name == "value" else {} for name in sorted(required)}, "optional": optional}
 
 
 def _tool(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,11 @@ def compatibility_suite(probes: Iterable[Probe] = PROBES) -> Suite:
             {
                 "id": probe.id,
                 "prompt": probe.prompt,
-                "expected": {"kind": "tool", "name": tool_name(probe), "arguments": _anything(_parameters(probe))},
+                "expected": {
+                    "kind": "tool",
+                    "name": tool_name(probe),
+                    "arguments": _anything(_parameters(probe), probe.meets),
+                },
                 "tools": [tool_name(probe), *spare],
                 "tags": [probe.keyword],
                 "metadata": {"rewrite": probe.rewrite, "lint_allow": {"gold-violates-schema": _ANY}},

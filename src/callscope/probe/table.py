@@ -19,6 +19,7 @@ CONTROL = "control"
 
 class Probe(Struct, frozen=True):
     """One probe. `keyword` groups probes in the table; `extra_tools` adds that many plain tools beside the probed one.
+    `meets` is what the value must meet beyond the schema, where a validator does not assert the keyword (`format`).
 
     `rewrite` is the schema transformation suggested where a provider rejects the keyword.
     """
@@ -30,6 +31,7 @@ class Probe(Struct, frozen=True):
     parameters: dict[str, Any] | None = None
     name: str | None = None
     extra_tools: int = 0
+    meets: dict[str, Any] = {}
     rewrite: str = "remove the keyword and say the constraint in the description"
 
 
@@ -57,8 +59,20 @@ def _nested(levels: int) -> dict[str, Any]:
 PROBES: tuple[Probe, ...] = (
     Probe(CONTROL, "type", _ask('"blue"'), _TEXT),
     Probe("pattern", "pattern", _ask('"hello"'), {**_TEXT, "pattern": "^ORD-[0-9]{6}$"}),
-    Probe("format-date", "format", _ask('"the day after tomorrow"'), {**_TEXT, "format": "date"}),
-    Probe("format-email", "format", _ask('"not an address"'), {**_TEXT, "format": "email"}),
+    Probe(
+        "format-date",
+        "format",
+        _ask('"the day after tomorrow"'),
+        {**_TEXT, "format": "date"},
+        meets={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+    ),
+    Probe(
+        "format-email",
+        "format",
+        _ask('"not an address"'),
+        {**_TEXT, "format": "email"},
+        meets={"pattern": "^[^@ ]+@[^@ ]+$"},
+    ),
     Probe("minimum", "minimum", _ask("-7"), {"type": "integer", "minimum": 1}),
     Probe("maximum", "maximum", _ask("9000"), {"type": "integer", "maximum": 20}),
     Probe("exclusive-minimum", "exclusiveMinimum", _ask("0"), {"type": "number", "exclusiveMinimum": 0}),

@@ -7,7 +7,7 @@ retried here (it would multiply a hanging provider's cost); like all coverage lo
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -151,12 +151,16 @@ def _read_sealed(adapter: Adapter, exchange: Exchange, redactor: Redactor, *, st
     reading = read_exchange(adapter, exchange, stream=stream)
     if not redactor or not _shows(reading, redactor):
         return exchange, reading
-    decoded, _ = decode_body(exchange.response_headers, exchange.response)
+    decoded, flags = decode_body(exchange.response_headers, exchange.response)
     for body, masks in (redactor.mask_scattered(decoded), (b"*" * len(decoded), 1)):
         sealed = structs.replace(
             exchange,
             response=body,
-            response_headers=_plain_headers(exchange.response_headers, decoded == exchange.response),
+            response_headers=(
+                exchange.response_headers
+                if decoded == exchange.response
+                else _plain_headers(exchange.response_headers, flags)
+            ),
             redactions=exchange.redactions + masks,
         )
         reading = read_exchange(adapter, sealed, stream=stream)
@@ -188,19 +192,17 @@ def _texts(value: Any) -> Iterator[str]:
         yield from _texts(structs.astuple(value))
 
 
-def _plain_headers(headers: tuple[tuple[str, str], ...], unchanged: bool) -> tuple[tuple[str, str], ...]:
-    """The headers of a body that is kept decoded, saying so; as they are where it was never encoded."""
-    if unchanged:
-        return headers
+def _plain_headers(headers: tuple[tuple[str, str], ...], flags: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """The headers of a body that is kept decoded, saying so, and what was wrong with its encoding."""
     plain = tuple(pair for pair in headers if pair[0].lower() not in {"content-encoding", "content-length"})
-    return (*plain, ("x-callscope-decoded", "for redaction"))
+    return (*plain, ("x-callscope-decoded", "; ".join(("for redaction", *flags))))
 
 
 def _masked_answer(answer: Answer, redactor: Redactor) -> tuple[tuple[tuple[str, str], ...], bytes, int]:
     """Headers and body as they may be kept. A compressed body that hides a secret is kept decoded, and says so."""
     headers = redactor.mask_headers(answer.headers)
-    decoded, _ = decode_body(answer.headers, answer.body)
+    decoded, flags = decode_body(answer.headers, answer.body)
     masked, masks = redactor.mask_bytes(decoded)
     if not masks or decoded == answer.body:
         return headers, *redactor.mask_bytes(answer.body)
-    return _plain_headers(headers, False), masked, masks
+    return _plain_headers(headers, flags), masked, masks

@@ -15,6 +15,7 @@ from typing import Any, Self
 from callscope.capture.conversation import Endpoint, Explain
 from callscope.capture.runner import Endpoints
 from callscope.contract import Exchange, ModelEntry
+from callscope.derive import UNPARSED_NOTE
 from callscope.errors import EnvironmentProblem, InputError
 from callscope.local.fitness import check_machine, idle_cores
 from callscope.local.models import chat_template, model_spec
@@ -129,7 +130,7 @@ class EmbeddedEndpoints:
                     notes = [] if taken.restored else [f"prefix not restored: {taken.reason}"]
                     if exchange.status == 500 or _UNPARSED in exchange.response:
                         said = await taken.unparsed()
-                        notes += [f"unparsed by the server: {said}"] if said is not None else []
+                        notes += [f"{UNPARSED_NOTE}{said}"] if said is not None else []
                     return notes
 
                 yield explain

@@ -17,7 +17,7 @@ from callscope.capture.attempts import Policy
 from callscope.capture.config import ModelConfig, RunConfig, check_config
 from callscope.capture.environment import read_environment, say_ignored
 from callscope.capture.folder import RunFolder
-from callscope.capture.keys import Keyring
+from callscope.capture.keys import Keyring, check_credentials
 from callscope.capture.plan import (
     Choice,
     choose_models,
@@ -205,6 +205,8 @@ async def run_manifest(
     if keyring.redactor.knows(msgspec.json.encode(manifest)):
         hint = "Leave it out: the key is read from the variable that `api_key_env` names"
         raise InputError("a key's value stands in a model entry or setting", field="models", hint=hint)
+    for entry in entries:
+        check_credentials(entry, keyring)
     used = [suite for suite in suites if any(ref.name == suite.name for ref in manifest.suites)]
     async with AsyncExitStack() as stack:
         if endpoints is None:

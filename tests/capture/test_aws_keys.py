@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from callscope.capture.attempts import Policy, send_with_retries
-from callscope.capture.keys import Keyring
+from callscope.capture.keys import Keyring, check_credentials
 from callscope.capture.pacing import Lane
 from callscope.capture.redact import Redactor
 from callscope.capture.transport import Answer, Timeouts
@@ -107,3 +107,10 @@ def test_each_attempt_is_signed_for_its_own_moment() -> None:
     moments = [exchange.started_at for exchange in exchanges]
     assert adapter.asked == [("k-123456", "https://x.example/model/m/converse", at) for at in moments]
     assert all("signature" not in str(exchange.request_headers) for exchange in exchanges)
+
+
+def test_what_cannot_be_signed_is_known_before_any_call() -> None:
+    keyring = Keyring([ENTRY], ENVIRON)
+    with pytest.raises(InputError, match="region"):
+        check_credentials(ENTRY, keyring)
+    check_credentials(ENTRY, Keyring([ENTRY], {**ENVIRON, "AWS_REGION": "eu-west-1"}))

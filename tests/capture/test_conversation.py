@@ -126,3 +126,25 @@ def test_the_rounds_are_bounded(tmp_path: Path) -> None:
     assert len(seen) == 4
     assert derived.verdict.recovery is not None
     assert (derived.verdict.recovery["tool_rounds"], derived.verdict.recovery["ended"]) == (3, "max_tool_rounds")
+
+
+def test_a_forced_choice_is_forced_in_the_first_round_only(tmp_path: Path) -> None:
+    async def go() -> tuple[Run, list[Seen]]:
+        def obedient(seen: Seen) -> Reply:
+            forced = seen.json["tool_choice"] != "auto"
+            calls = [("lookup_order", '{"order_id":"ORD-104821"}')] if forced else []
+            return Reply(headers=EVENTS, parts=stream_of(None if calls else "It has shipped.", calls))
+
+        async with StandIn(obedient) as server:
+            models: list[Any] = [stand_in_model(server.url, stream=True)]
+            suite = conversation_suite(3)
+            run = await callscope.arun(suite, models=models, out=tmp_path / "run", repeats=1, tool_choice="required")
+            return run, server.seen
+
+    run, seen = asyncio.run(go())
+    (derived,) = run.derived()
+    assert [one.json["tool_choice"] for one in seen] == ["required", "auto"]
+    assert derived.verdict.recovery is not None
+    assert derived.verdict.recovery["ended"] == "text"
+    assert any("forced in the first round only" in note for note in derived.notes)
+    assert run.check().differing == ()

@@ -301,3 +301,28 @@ def test_the_manifest_says_of_a_ready_model_what_is_known_of_its_id_and_prices()
     assert facts["prices"] == {"currency": "USD", "as_of": "2026-03-06", "source": "genai-prices"}
     assert "prices" not in catalogue_facts(resolve("openai", "gpt-5.4", prices={"input": 1.0}))
     assert catalogue_facts(resolve("openai", "other")) == {}
+
+
+@pytest.mark.parametrize(
+    ("extra", "named"),
+    [
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"model": "other"}, "model"),
+        ({"stream": True}, "stream"),
+        ({"tools": []}, "tools"),
+        ({"generationConfig": {"temperature": 1.5}}, "generationConfig.temperature"),
+        ({"options": {"seed": 3}}, "options.seed"),
+        ({"$switches": {"system_role": "developer"}}, "$switches"),
+    ],
+)
+def test_extra_may_not_change_what_the_run_and_its_label_say(extra: dict[str, Any], named: str) -> None:
+    entry = ModelConfig(provider="x", model="m", base_url="http://127.0.0.1:1/v1", extra=extra)
+    with pytest.raises(InputError, match="decided by the run") as caught:
+        resolve_models([entry], {})
+    assert caught.value.field == f"models[0].extra.{named}"
+
+
+def test_other_body_fields_pass_through_extra() -> None:
+    extra = {"top_p": 0.5, "generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}, "reasoning_effort": "low"}
+    (entry,) = resolve_models([ModelConfig(provider="x", model="m", base_url="http://127.0.0.1:1/v1", extra=extra)], {})
+    assert entry.extra == extra

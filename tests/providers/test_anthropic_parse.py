@@ -47,7 +47,9 @@ def test_usage_that_was_not_given_is_unknown() -> None:
 INPUTS: list[tuple[Any, Any, set[str]]] = [
     ({}, EMPTY, set()),
     ("", EMPTY, {"empty_arguments"}),
-    ("{}", "not_an_object", set()),
+    ("{}", {}, {"double_encoded"}),
+    ("[1]", "not_an_object", set()),
+    ("words", "not_an_object", set()),
     ([1], "not_an_object", set()),
     ({"n": 2**70}, {"n": 2**70}, {"big_integer"}),
     ({"s": "\ud83d"}, {"s": "\ud83d"}, {"lone_surrogate"}),

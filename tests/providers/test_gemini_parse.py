@@ -44,7 +44,7 @@ def test_calls_text_and_thoughts_are_told_apart_in_every_form() -> None:
         ({"name": "f"}, {}, "absent_arguments"),
         ({"name": "f", "args": None}, {}, "null_arguments"),
         ({"name": "f", "args": {}}, {}, None),
-        ({"name": "f", "args": '{"a": 1}'}, "not_an_object", None),
+        ({"name": "f", "args": '{"a": 1}'}, {"a": 1}, "double_encoded"),
         ({"name": "f", "args": [1]}, "not_an_object", None),
         ({"name": "f", "args": {"n": 1e16}}, {"n": 1e16}, "precision_lost"),
         (

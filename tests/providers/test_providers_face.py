@@ -122,11 +122,12 @@ def test_modules_stay_small() -> None:
         ({"a": 1}, {"a": 1}, None, ()),
         (None, {}, None, ("null_arguments",)),
         (ABSENT, {}, None, ("absent_arguments",)),
-        ("{}", None, "not_an_object", ()),
+        ("{}", {}, None, ("double_encoded",)),
+        ("[1]", None, "not_an_object", ()),
         ([1], None, "not_an_object", ()),
     ],
 )
-def test_arguments_that_should_be_an_object_are_read_without_decoding(
+def test_arguments_that_should_be_an_object_are_decoded_once_more_at_most(
     raw: Any, value: Any, reason: str | None, flags: tuple[str, ...]
 ) -> None:
     read = read_argument_object(raw)

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple
 
+from msgspec import structs
+
 from callscope.capture.attempts import Policy, now_text, send_with_retries
 from callscope.capture.pacing import Lane, Turnstile
 from callscope.capture.redact import Redactor
@@ -127,6 +129,9 @@ async def hold_trial(
         if following is None:
             break
         failed.update(call_hash(calls[result.position]) for result in results if _lasting(result))
+        if following.tool_choice not in ("auto", "none"):
+            following = structs.replace(following, tool_choice="auto")
+            notes.add("the tool choice was forced in the first round only, so that the conversation can end")
         request = following
     record = Record(
         key=key,

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from callscope.capture.redact import Redactor
-from callscope.contract import ModelEntry
+from callscope.contract import ModelEntry, WireRequest
 from callscope.errors import InputError
+from callscope.providers import Signer, get_adapter
 from callscope.providers.sigv4 import Credentials, write_credentials
 
-__all__ = ["Keyring", "check_key_variable"]
+__all__ = ["Keyring", "check_credentials", "check_key_variable"]
 
 _AWS_KEY_ID = "AWS_ACCESS_KEY_ID"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*|[a-z_]+")
@@ -77,3 +78,17 @@ def _aws_credentials(model: ModelEntry, environ: Mapping[str, str]) -> Credentia
         session_token=_read(model, "AWS_SESSION_TOKEN", environ) if token else None,
         region=region or environ.get("AWS_DEFAULT_REGION", "").strip() or None,
     )
+
+
+def check_credentials(model: ModelEntry, keyring: Keyring) -> None:
+    """Sign one empty request as a trial of `model` would be, so that what cannot be signed is known before any call.
+
+    Raises InputError (credentials or region incomplete) or EnvironmentProblem (the signer is not installed).
+    """
+    adapter = get_adapter(model.api)
+    if isinstance(adapter, Signer) and model.base_url is not None:
+        empty = WireRequest("/", (), b"{}")
+        try:
+            adapter.sign(empty, keyring.key_of(model), url=f"{model.base_url.rstrip('/')}/", at="2026-01-01T00:00:00Z")
+        except InputError as error:
+            raise error.at(prefix=f"{model.label}: ") from None

@@ -89,6 +89,7 @@ def _resolve(model: ModelConfig, where: str, environ: Mapping[str, str]) -> Mode
     if not prices and offer is not None and offer.prices is not None and model.base_url is None:
         prices = offer.prices.per_million()
     variant = f" [{model.template}]" if model.template else ""
+    _check_extra(model.extra, f"{where}.extra")
     return ModelEntry(
         label=model.label or f"{model.provider}/{model.model}{variant}",
         provider=model.provider,
@@ -105,6 +106,32 @@ def _resolve(model: ModelConfig, where: str, environ: Mapping[str, str]) -> Mode
         stand_in=model.stand_in,
         schema_fallback=model.schema_fallback,
     )
+
+
+_OWNED = frozenset(
+    {
+        *("model", "messages", "input", "contents", "system", "systemInstruction", "system_instruction"),
+        *("instructions", "tools", "toolConfig", "tool_config", "tool_choice", "toolChoice", "parallel_tool_calls"),
+        *("strict_tools", "stream", "temperature", "seed", "random_seed", "$switches"),
+    }
+)
+"""Body fields that the run decides: what is sent must be what the plan and the experiment's label say."""
+
+_CONTAINERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
+"""Fields that hold some of those in some formats."""
+
+
+def _check_extra(extra: Mapping[str, Any], where: str) -> None:
+    """Raise InputError where `extra` would change what the run's settings decide."""
+    inner = [(f"{box}.{name}", name) for box in _CONTAINERS for name in _names(extra.get(box))]
+    for path, name in [(name, name) for name in extra] + inner:
+        if name in _OWNED:
+            hint = "Set it in the configuration (`tool_choice`, `parallel`, `strict`, `temperature`, `seed`, `stream`)"
+            raise InputError("is decided by the run, not by `extra`", field=f"{where}.{path}", hint=hint)
+
+
+def _names(box: Any) -> list[str]:
+    return list(box) if isinstance(box, dict) else []
 
 
 def _switches(model: ModelConfig, known: ProviderEntry | None, offer: Offer | None, api: str) -> dict[str, Any]:

@@ -103,7 +103,7 @@ PROBES: tuple[Probe, ...] = (
         {"allOf": [{"type": "integer"}, {"minimum": 10}]},
         rewrite="merge the parts into one schema",
     ),
-    Probe("not", "not", _ask('"secret"'), {"type": "string", "not": {"const": "secret"}}),
+    Probe("not", "not", _ask('"secret"'), {"type": "string", "not": {"enum": ["secret"]}}),
     Probe(
         "ref",
         "$ref",
@@ -239,7 +239,7 @@ PROBES: tuple[Probe, ...] = (
             "type": "object",
             "properties": {"kind": {**_TEXT, "enum": ["letter", "parcel"]}, "grams": {"type": "integer"}},
             "required": ["kind"],
-            "if": {"properties": {"kind": {"const": "parcel"}}},
+            "if": {"properties": {"kind": {"enum": ["parcel"]}}},
             "then": {"required": ["grams"]},
             "additionalProperties": False,
         },

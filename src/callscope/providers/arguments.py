@@ -57,7 +57,10 @@ def read_arguments(raw: Any) -> Arguments:
 
 
 def read_argument_object(raw: Any) -> Arguments:
-    """Arguments that should be a JSON object already (Anthropic, Gemini, Bedrock, Ollama)."""
+    """Arguments that should be a JSON object already (Anthropic, Gemini, Bedrock, Ollama).
+
+    A text that holds one is encoded once more than it should be (livekit#5411): flagged `double_encoded`.
+    """
     if isinstance(raw, dict):
         bad = list(_bad_numbers(raw))
         return Arguments(None, _spoiled(raw, bad[0].token), ()) if bad else Arguments(raw, None, ())
@@ -68,7 +71,9 @@ def read_argument_object(raw: Any) -> Arguments:
     if raw == "":
         return Arguments({}, None, ("empty_arguments",))
     if isinstance(raw, str):
-        return Arguments(None, Malformed("not_an_object", raw), ())
+        read = _read_text(raw)
+        doubled = read._replace(flags=(*read.flags, "double_encoded"))
+        return doubled if read.value is not None else Arguments(None, Malformed("not_an_object", raw), ())
     return Arguments(None, Malformed("not_an_object", dump_faithful(raw).decode("utf-8")), ())
 
 

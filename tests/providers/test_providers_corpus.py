@@ -52,6 +52,13 @@ CALLS = [
         {"shared_index"},
     ),
     (
+        10,
+        "smolagents#1958 with the same id too",
+        stream(piece(0, id="a", name="f", arguments='{"x":1}'), piece(0, id="a", name="g", arguments='{"y":2}')),
+        [("a", "f", {"x": 1}), ("a", "g", {"y": 2})],
+        {"shared_index", "duplicate_id"},
+    ),
+    (
         11,
         "litellm#21331 as its stream",
         stream(piece(0, id="a", name="f", arguments='{"x":1}'), piece(0, name="g", arguments='{"y":2}')),

@@ -193,7 +193,7 @@ class Calls:
         if index is None and name:
             self.flags.add("missing_index")
         if isinstance(identifier, str) and identifier:
-            return self._route_by_id(identifier, index, piece, named=bool(name))
+            return self._route_by_id(identifier, index, piece, name)
         if index is not None and index in self._by_index:
             return self._same_index(self._by_index[index], piece, name)
         if self._last is None:
@@ -207,11 +207,15 @@ class Calls:
             return self._new(piece)
         return self._last
 
-    def _route_by_id(self, identifier: str, index: int | None, piece: Mapping[str, Any], *, named: bool) -> Call:
+    def _route_by_id(self, identifier: str, index: int | None, piece: Mapping[str, Any], name: Any) -> Call:
+        named = bool(name)
         known = self._by_id.get(identifier)
         at_index = None if index is None else self._by_index.get(index)
         if known is not None:
             # The same id again is the same call whatever its index, unless a second whole call starts under it.
+            if named and known.complete() and name != known.name and at_index is known:
+                self.flags.add("shared_index")  # another call under the id and index of one that is whole
+                return self._new(piece)
             restarts = named and known.complete() and index is not None and at_index is None
             return self._new(piece) if restarts else known
         if at_index is None:

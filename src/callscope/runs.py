@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from callscope.capture.folder import REPORT, SUMMARY, VERDICTS, RunFolder, write_atomically
-from callscope.capture.verdicts import decode_derived, derive_folder, encode_derived, read_derived, write_verdicts
+from callscope.capture.verdicts import derive_folder, encode_derived, read_derived, write_verdicts
 from callscope.contract import Derived, Manifest, Record, Suite, TrialKey, trial_count
 from callscope.errors import EnvironmentProblem, RunFolderError
 from callscope.reports import render_html, short_rows, summarise, summary_bytes, to_rows
@@ -99,13 +99,7 @@ class Run:
     def derived(self) -> Iterator[Derived]:
         """The derived records, in plan order; verdicts are derived first where the folder has none."""
         if self._folder is None:
-            with self.path.open("rb") as file:
-                next(file)
-                for number, line in enumerate(file, 2):
-                    try:
-                        yield decode_derived(line)
-                    except ValueError as error:
-                        raise RunFolderError(f"{self.path}:{number}: is no derived record: {error}") from None
+            yield from read_derived(self.path, header_lines=1)
             return
         verdicts = self.path / VERDICTS
         yield from read_derived(verdicts) if verdicts.exists() else derive_folder(self._folder)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from callscope.canonical import canonical
-from callscope.capture.codec import RECORD_SCHEMA, Frame, blob_name, decode_record, encode_record, record_key
+from callscope.canonical import canonical, sha256_hex
+from callscope.capture.codec import RECORD_SCHEMA, Frame, decode_record, encode_record, record_key
 from callscope.contract import Exchange, Record, Round, Timing, ToolResult, Transformation, TransportFault, TrialKey
 from tests.core.json_values import ANYTHING, PLAIN_TEXT, tower
 
@@ -23,8 +23,8 @@ class Blobs:
         self.kept: dict[str, bytes] = {}
 
     def keep(self, data: bytes) -> str:
-        self.kept[blob_name(data)] = data
-        return blob_name(data)
+        self.kept[sha256_hex(data)] = data
+        return sha256_hex(data)
 
     def blob(self, name: str) -> bytes:
         return self.kept[name]
@@ -154,7 +154,7 @@ def test_what_many_bodies_share_is_kept_once() -> None:
     assert sorted(blobs.kept.values()) == sorted(frame)
     for number, line in enumerate(lines):
         stored = json.loads(line)["rounds"][0]["exchanges"][0]["request"]
-        assert stored == [{"blob": blob_name(frame.before)}, f"prompt {number}", {"blob": blob_name(frame.after)}]
+        assert stored == [{"blob": sha256_hex(frame.before)}, f"prompt {number}", {"blob": sha256_hex(frame.after)}]
         assert len(line) < 600
 
 

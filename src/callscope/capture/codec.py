@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct, structs
 
-from callscope.canonical import sha256_hex
 from callscope.contract import Exchange, Record, Round, Timing, ToolResult, Transformation, TransportFault, TrialKey
 from callscope.jsontext import dump_faithful, escape_surrogates
 
@@ -214,8 +213,3 @@ def decode_record(line: bytes, blob: Callable[[str], bytes]) -> Record:
 
 def _read_faithful(text: str, kind: Any) -> Any:
     return msgspec.convert(json.loads(text), kind) if text else ()
-
-
-def blob_name(data: bytes) -> str:
-    """The name of a blob: the SHA-256 of its bytes."""
-    return sha256_hex(data)

@@ -18,7 +18,7 @@ from callscope.capture.folder import VERDICTS, RunFolder, replacing
 from callscope.contract import Derived, Verdict
 from callscope.derive import derive
 from callscope.errors import RunFolderError
-from callscope.jsontext import MAX_DEPTH, JsonFault, dump_faithful, parse_json
+from callscope.jsontext import MAX_DEPTH, dump_faithful, parse_json
 
 __all__ = ["decode_derived", "derive_folder", "encode_derived", "read_derived", "write_verdicts"]
 
@@ -62,15 +62,20 @@ def write_verdicts(folder: RunFolder) -> Iterator[Derived]:
             yield derived
 
 
-def read_derived(path: Path) -> Iterator[Derived]:
-    """The derived records of a verdicts file. Raises RunFolderError naming the line that cannot be read."""
+def read_derived(path: Path, *, header_lines: int = 0) -> Iterator[Derived]:
+    """The derived records of a verdicts file, or of one with so many lines of another kind before them.
+
+    Raises RunFolderError naming the line that cannot be read.
+    """
     try:
         file = path.open("rb")
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from None
     with file:
         for number, line in enumerate(file, 1):
+            if number <= header_lines:
+                continue
             try:
                 yield decode_derived(line)
-            except (JsonFault, msgspec.ValidationError, ValueError) as error:
+            except ValueError as error:
                 raise RunFolderError(f"{path}:{number}: is no derived record: {error}") from None

@@ -128,7 +128,7 @@ _TAG = "tag:yaml.org,2002:"
 class _Loader(yaml.SafeLoader):
     """Scalars by the core schema of YAML 1.2; no aliases."""
 
-    yaml_implicit_resolvers = {  # noqa: RUF012
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
         None: [
             (f"{_TAG}null", re.compile(r"(?:~|null|Null|NULL|)\Z")),
             (f"{_TAG}bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")),
@@ -141,7 +141,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         """See yaml.composer."""
         if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]  # PyYAML's stubs
             raise InputError("aliases are not read here", line=line, hint="Write the value out where it is used")
         return super().compose_node(parent, index)
 

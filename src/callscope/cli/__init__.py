@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CycloptsError:
         sys.exit(2)
     except CallscopeError as error:
-        print(f"callscope: {error}", file=sys.stderr)  # noqa: T201
+        print(f"callscope: {error}", file=sys.stderr)  # noqa: T201 - the last word of a command
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except OSError as error:
         _discard_stdout()
-        print(f"callscope: cannot write: {error.strerror or error}", file=sys.stderr)  # noqa: T201
+        print(f"callscope: cannot write: {error.strerror or error}", file=sys.stderr)  # noqa: T201 - likewise
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -65,7 +65,7 @@ docs: env-dev ## the documentation as a site, in site/
 
 lock: env-dev ## resolve the locks again (UPGRADE=--upgrade takes newer versions)
 	$(COMPILE) --all-extras --group dev -o requirements/dev.lock
-	$(COMPILE) --extra local --extra frame --group build -c requirements/dev.lock -o requirements/run.lock
+	$(COMPILE) --extra local --extra frame --extra stats --group build -c requirements/dev.lock -o requirements/run.lock
 
 clean: ## remove everything that make made, results excepted
 	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*

@@ -5,7 +5,8 @@ A live run and a replay both come through here, so they cannot differ. Reads no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import structs
 
@@ -22,6 +23,7 @@ from callscope.contract import (
     Record,
     Repaired,
     Round,
+    Ruling,
     Suite,
     Tool,
     TransportFault,
@@ -29,10 +31,11 @@ from callscope.contract import (
     Verdict,
     offered_tools,
 )
-from callscope.providers import Adapter, get_adapter
+from callscope.importers import in_our_words, recorded_reader, their_verdict
+from callscope.providers import get_adapter
 from callscope.providers.modelfault import with_words
 from callscope.recovery import recovery_verdict
-from callscope.scoring import evaluate, outcome_hash, text_hash
+from callscope.scoring import evaluate, evaluate_turns, outcome_hash, text_hash
 from callscope.scoring.repair import repair
 
 __all__ = ["cost_of", "derive", "observed", "read_exchange", "read_record"]
@@ -44,7 +47,14 @@ WORDS_LOST = "model_words_lost"
 _RETRYABLE_FAULTS = {"connection_failed", "connection_lost", "timeout_connect"}
 
 
-def read_exchange(adapter: Adapter, exchange: Exchange, *, stream: bool) -> Reading:
+class Reader(Protocol):
+    """What reads an answer: an adapter, or the reader of a benchmark's recorded answers."""
+
+    def parse(self, status: int, headers: tuple[tuple[str, str], ...], body: bytes, *, stream: bool) -> Reading:
+        """As `Adapter.parse`."""
+
+
+def read_exchange(adapter: Reader, exchange: Exchange, *, stream: bool) -> Reading:
     """What one attempt says: its transport fault, or what its bytes say under `adapter`."""
     if exchange.fault is not None or exchange.status is None:
         fault = exchange.fault or TransportFault("harness_error", "no_answer", "nothing was recorded")
@@ -53,7 +63,7 @@ def read_exchange(adapter: Adapter, exchange: Exchange, *, stream: bool) -> Read
     return adapter.parse(exchange.status, exchange.response_headers, exchange.response, stream=stream)
 
 
-def _read_round(adapter: Adapter, one: Round, *, stream: bool) -> Reading:
+def _read_round(adapter: Reader, one: Round, *, stream: bool) -> Reading:
     if not one.exchanges:
         return Reading(ProviderError("harness_error", "no_answer", "no attempt was recorded"))
     return read_exchange(adapter, one.exchanges[-1], stream=stream)
@@ -61,7 +71,7 @@ def _read_round(adapter: Adapter, one: Round, *, stream: bool) -> Reading:
 
 def read_record(record: Record) -> tuple[Reading, ...]:
     """The reading of each round; a record in which callscope itself failed ends with a harness_error."""
-    adapter = get_adapter(record.api)
+    adapter: Reader = recorded_reader(record.api) or get_adapter(record.api)
     readings = _with_words(
         tuple(_read_round(adapter, one, stream=record.stream) for one in record.rounds),
         [note.removeprefix(UNPARSED_NOTE) for note in record.notes if note.startswith(UNPARSED_NOTE)],
@@ -87,14 +97,24 @@ def observed(record: Record) -> bool:
     return not any(isinstance(reading.outcome, ProviderError) for reading in read_record(record))
 
 
-def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, float] | None = None) -> Derived:
+def derive(
+    record: Record,
+    case: Case,
+    suite: Suite,
+    *,
+    prices: Mapping[str, float] | None = None,
+    rulings: Sequence[Ruling] = (),
+) -> Derived:
     """The verdict, outcome and measures of a record.
 
-    The stages judge the first round, which is the model's own decision; later rounds are judged by `recovery`.
-    `prices` are
-    per million tokens.
+    The stages judge the first round, which is the model's own decision; later rounds are judged by `recovery`. The
+    turns of a recorded conversation are judged each, and joined. `prices` are per million tokens; `rulings` are what a
+    judge ruled on this trial.
     """
-    readings = read_record(record)
+    readings = tuple(structs.replace(one, outcome=in_our_words(one.outcome, case)) for one in read_record(record))
+    theirs = their_verdict(record, case)
+    if case.turns:
+        return _derive_turns(record, case, suite, readings, theirs)
     first, later = readings[0], tuple(reading.outcome for reading in readings[1:])
     offered = offered_tools(case, suite.tools)
     recovery = recovery_verdict(record, [reading.outcome for reading in readings], offered)
@@ -105,6 +125,7 @@ def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, flo
         key=record.key,
         recovery=recovery,
         null_means_absent=suite.null_means_absent,
+        rulings=rulings,
     )
     return Derived(
         verdict=verdict,
@@ -114,6 +135,23 @@ def derive(record: Record, case: Case, suite: Suite, *, prices: Mapping[str, flo
         notes=record.notes,
         later_outcomes=later,
         repaired=None if _as_good_as_it_gets(verdict) else _repaired(case, suite, first.outcome, offered),
+        **theirs,
+    )
+
+
+def _derive_turns(
+    record: Record, case: Case, suite: Suite, readings: tuple[Reading, ...], theirs: dict[str, Any]
+) -> Derived:
+    """What is derived from a recorded conversation: one reading a turn, all of them judged, nothing repaired."""
+    outcomes = tuple(reading.outcome for reading in readings)
+    return Derived(
+        verdict=evaluate_turns(case, suite.tools, outcomes, key=record.key),
+        outcome=outcomes[0],
+        measures=_measures(record, readings, {}),
+        transformations=record.transformations,
+        notes=record.notes,
+        later_outcomes=outcomes[1:],
+        **theirs,
     )
 
 

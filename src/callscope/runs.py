@@ -1,6 +1,7 @@
 """A run as its readers see it: a folder, or a file of replayed records; what is derived from it, and its reports.
 
-Joins capture, derive and reports; each of them is used here and nowhere knows the others.
+Joins capture, derive, judge and reports; each of them is used here and nowhere knows the others. What a judge ruled
+applies wherever something is derived again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from callscope.capture.folder import REPORT, SUMMARY, VERDICTS, RunFolder, write
 from callscope.capture.verdicts import derive_folder, encode_derived, read_derived, write_verdicts
 from callscope.contract import Derived, Manifest, Record, Suite, TrialKey, trial_count
 from callscope.errors import EnvironmentProblem, RunFolderError
+from callscope.judge.applied import JUDGE_FILE, rulings_for
 from callscope.reports import render_html, short_rows, summarise, summary_bytes, to_rows
 from callscope.suites import load_suite_bytes
 
@@ -80,6 +82,7 @@ class Run:
 
     def __init__(self, path: Path, manifest: Manifest, suites: Mapping[str, Suite], folder: RunFolder | None) -> None:
         self.path, self.manifest, self.suites, self._folder = path, manifest, suites, folder
+        self._stands: bool | None = None
 
     def __repr__(self) -> str:
         models = ", ".join(ref.entry.label for ref in self.manifest.models)
@@ -97,12 +100,31 @@ class Run:
         return self._folder
 
     def derived(self) -> Iterator[Derived]:
-        """The derived records, in plan order; verdicts are derived first where the folder has none."""
+        """The derived records, in plan order; they are derived first where the folder has none, or where those it has
+        are not by the judge that applies now: judge.json may have changed since, or a kill come between the two."""
         if self._folder is None:
             yield from read_derived(self.path, header_lines=1)
             return
         verdicts = self.path / VERDICTS
-        yield from read_derived(verdicts) if verdicts.exists() else derive_folder(self._folder)
+        yield from read_derived(verdicts) if verdicts.exists() and self._verdicts_stand() else self._derive_again()
+
+    def _verdicts_stand(self) -> bool:
+        """Whether verdicts.jsonl may be read as it is; asked once, and only where a judge has been at work."""
+        if self._stands is None:
+            judged = (self.path / JUDGE_FILE).exists()
+            self._stands = not judged or self._digest() == _file_hash(self.path / VERDICTS)
+        return self._stands
+
+    def _digest(self) -> str:
+        """SHA-256 of what verdicts.jsonl would be now."""
+        digest = hashlib.sha256()
+        for derived in self._derive_again():
+            digest.update(encode_derived(derived))
+        return digest.hexdigest()
+
+    def _derive_again(self) -> Iterator[Derived]:
+        """Every recorded trial derived from its bytes, with the rulings of the judge that applies."""
+        return derive_folder(self.folder, rulings_for(self.folder))
 
     def record(self, key: TrialKey) -> Record | None:
         """The raw record of a trial, or None where it is not at hand."""
@@ -110,7 +132,8 @@ class Run:
 
     def derive(self) -> Summary:
         """Derive everything again from the stored bytes: writes verdicts.jsonl and summary.json."""
-        data = summarise(_View(self, write_verdicts(self.folder)))
+        data = summarise(_View(self, write_verdicts(self.folder, rulings_for(self.folder))))
+        self._stands = True
         write_atomically(self.path / SUMMARY, summary_bytes(data))
         return Summary(data)
 
@@ -125,7 +148,7 @@ class Run:
 
         def walk() -> Iterator[Derived]:
             nonlocal count
-            for derived in derive_folder(self.folder):
+            for derived in self._derive_again():
                 digest.update(encode_derived(derived))
                 count += 1
                 yield derived
@@ -148,7 +171,7 @@ class Run:
         }
         header = _Header("callscope/derived/1", self.manifest, suites)
         lines = [msgspec.json.encode(header) + b"\n"]
-        lines.extend(encode_derived(derived) for derived in derive_folder(self.folder))
+        lines.extend(encode_derived(derived) for derived in self._derive_again())
         write_atomically(file, b"".join(lines))
         return len(lines) - 1
 

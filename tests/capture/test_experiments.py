@@ -118,7 +118,7 @@ def test_a_switch_alone_is_under_auto() -> None:
 
 
 BAD_NAMES = [
-    (["forced"], "experiments[0]: is no experiment (found forced; expected auto, required, named, none, with or"),
+    (["forced"], "is no experiment (found forced; expected auto, required, named, none, need, target, arguments, with"),
     (["auto", ""], "experiments[1]: is no experiment"),
     (["auto+required"], "experiments[0]: is no experiment"),
     (["strict", "auto+strict"], "experiments[1]: is there twice (found auto+strict). It is the same as `strict`;"),

@@ -37,9 +37,14 @@ def stand_in_url(tmp_path: Path) -> Iterator[str]:
         process.wait()
 
 
+def hear_control_c() -> None:
+    """A shell that starts the tests in the background has its children ignore Ctrl-C; this one must hear it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(config: Path, run: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "callscope", "run", str(config), "--out", str(run)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=hear_control_c)
 
 
 def whole_lines(run: Path) -> list[bytes]:

@@ -135,7 +135,7 @@ def test_inspect_cuts_the_shared_tools_and_shows_them_with_full(lost: Path) -> N
 def test_two_runs_are_told_that_one_is_shown_at_a_time(place: Path) -> None:
     done = callscope("report", place / "run", place / "run")
     assert b"one run is shown at a time" in done.stderr
-    assert b"not there yet" in done.stderr
+    assert b"callscope compare" in done.stderr
 
 
 def test_normalize_reads_a_body_on_stdin(place: Path) -> None:

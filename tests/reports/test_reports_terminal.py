@@ -38,7 +38,7 @@ def test_a_wide_terminal_gets_one_row_a_model_with_counts_percentage_and_interva
     text = terminal_text(summarise(support_run(hostile=False)), width=240)
     row = next(line for line in text.splitlines() if line.startswith("acme/atlas-mini"))
     assert re.search(r"\d+/\d+ \d+% \[\d+–\d+\].*\d+/\d+ \d+% \[\d+–\d+\]", row)
-    assert len([line for line in text.splitlines() if line.startswith("model ")]) <= 9
+    assert len([line for line in text.splitlines() if line.startswith("model ")]) <= 12
 
 
 def test_no_colour_and_no_control_character_reaches_what_is_no_terminal() -> None:

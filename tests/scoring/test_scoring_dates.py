@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scoring_kit import call, calls, equals, judge, one_tool
 
 from callscope.contract import ArgumentRules, Case, ExpectTool, Verdict
-from callscope.scoring.dates import same_time
+from callscope.scoring.dates import offset_of, same_time
 
 SAME = [
     ("2026-03-01", "20260301"),
@@ -101,7 +101,37 @@ def test_an_ambiguous_spelling_is_a_temporal_error() -> None:
     assert (verdict.semantics, verdict.attribution) == ("wrong", "parameter_error.temporal")
 
 
-def test_without_a_declaration_dates_are_text_whatever_the_schema_says() -> None:
+MOMENT = one_tool({"properties": {"at": {"type": "string", "format": "date-time"}}})
+
+
+def met(given_at: str, *, reference: str | None = None, wanted: str = "2026-03-01T09:00:00Z") -> str:
+    case = Case("c", "p", ExpectTool("f", ArgumentRules({"at": wanted})), reference_time=reference)
+    return judge(case, calls(call("f", at=given_at)), MOMENT).semantics
+
+
+def test_a_format_accepts_the_same_instant_in_the_forms_it_allows() -> None:
+    assert met("2026-03-01T10:00:00+01:00") == "acceptable"
+    assert met("2026-03-01t09:00:00.000z") == "acceptable"
+    assert met("2026-03-01T10:00:00Z") == "wrong"
+    assert met("2026-03-01", wanted="20260301") == "wrong"
+    assert booked(ArgumentRules({"on": "2026-03-01"}), on="20260301").semantics == "wrong"
+
+
+def test_a_wall_time_is_read_where_the_reference_time_says_which_clock() -> None:
+    assert met("2026-03-01T10:00:00", reference="2026-02-28T08:00:00+01:00") == "acceptable"
+    assert met("2026-03-01T10:00:00", reference="2026-02-28T08:00:00") == "wrong"
+    assert met("2026-03-01T10:00:00") == "wrong"
+    assert [offset_of(text) for text in (None, "2026-03-01", "x", "2026-03-01T00:00Z", "2026-03-01T00:00-02:30")] == [
+        None, None, None, 0, -9000,
+    ]  # fmt: skip
+
+
+def test_folded_text_reads_no_times() -> None:
+    rules = ArgumentRules({"on": "2026-03-01"}, temporal=("on",), text="folded")
+    assert booked(rules, on="March 1, 2026").attribution == "parameter_error.temporal"
+
+
+def test_without_a_declaration_dates_in_words_are_text_whatever_the_schema_says() -> None:
     assert booked(equals(on="2026-03-01"), on="March 1, 2026").semantics == "wrong"
     only_one = ArgumentRules({"on": "2026-03-01", "days": ["2026-03-02"]}, temporal=("on",))
     assert booked(only_one, on="20260301", days=["20260302"]).semantics == "wrong"

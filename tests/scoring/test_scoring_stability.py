@@ -84,6 +84,7 @@ def test_the_public_face() -> None:
         "clustered",
         "compare_values",
         "evaluate",
+        "evaluate_turns",
         "outcome_hash",
         "percentile",
         "rate",

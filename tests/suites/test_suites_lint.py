@@ -28,6 +28,7 @@ from callscope.contract import (
     Tool,
 )
 from callscope.suites import RULES, bundled_suites, lint_suite, load_suite, load_suite_bytes
+from callscope.suites.lint_version import changed_since
 
 OSLO = ArgumentRules({"city": "Oslo"})
 TRAIN = Tool(**TOOL)
@@ -324,6 +325,37 @@ FAULTS = [
         "no parameter 'town'",
     ),
     Fault(
+        "contradictory-item", suite(replace(GOOD, item="global_negative")), "item", "the expectation makes it positive"
+    ),
+    Fault("contradictory-item", suite(replace(GOOD, label="no_tool")), "label", "is labelled call"),
+    Fault("contradictory-item", suite(replace(GOOD, negative_type="A")), "negative_type", "has no negative type"),
+    Fault(
+        "changed-without-version",
+        replace(suite(GOOD), sources={"cases.jsonl": b"x", "versions.json": b'{"0": {"cases.jsonl": "00"}}'}),
+        "versions.json: 0",
+        "cases.jsonl has changed, but the version is still 0",
+    ),
+    Fault(
+        "changed-without-version",
+        replace(suite(GOOD), sources={"versions.json": b'{"0": {"cases.jsonl": "00"}}'}),
+        "versions.json: 0",
+        "is not there any more",
+    ),
+    Fault(
+        "changed-without-version",
+        replace(suite(GOOD), sources={"versions.json": b'{"1": {"cases.jsonl": "00"}}'}),
+        "0",
+        "is not recorded here",
+        "warning",
+    ),
+    Fault("bad-own-tools", suite(replace(GOOD, own_tools=(TRAIN, TRAIN))), "own_tools", "two of the case's own tools"),
+    Fault(
+        "bad-own-tools",
+        suite(replace(GOOD, own_tools=(Tool("find_train", "d", {"type": "dict"}),))),
+        "own_tools[0].parameters",
+        "no JSON Schema",
+    ),
+    Fault(
         "bad-waiver",
         suite(replace(GOOD, metadata={"lint_allow": {"x": "y"}})),
         "metadata.lint_allow",
@@ -482,3 +514,18 @@ def test_lint_never_raises_whatever_the_schemas_and_values_are(parameters, value
 def test_a_bundled_suite_lints_clean(name):
     findings = lint_suite(load_suite(name))
     assert [found for found in findings if found.severity != "info"] == []
+
+
+@pytest.mark.parametrize("broken", [b"{", b"[]", b'{"1": 3}', b'{"1": {}}', b'{"1": {"cases.jsonl": "0"}, "1": {}}'])
+def test_a_history_of_versions_that_cannot_be_read_is_a_fault(broken):
+    found = lint_suite(replace(suite(GOOD), sources={"versions.json": broken}))
+    assert [each.severity for each in found if each.rule == "changed-without-version"] == ["error"]
+
+
+def test_an_earlier_copy_holds_a_version_to_its_cases():
+    files = suite_files()
+    earlier = load_suite_bytes(files, name="s", version="1")
+    changed = load_suite_bytes({**files, "system.txt": b"Other words."}, name="s", version="1")
+    assert [spot.file for spot in changed_since(changed, earlier)] == ["system.txt"]
+    assert not list(changed_since(earlier, earlier))
+    assert not list(changed_since(replace(changed, version="2"), earlier))

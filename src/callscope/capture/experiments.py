@@ -19,17 +19,22 @@ from callscope.contract import (
     ModelEntry,
     NamedChoice,
     ParallelDifference,
+    Routing,
     Settings,
     StrictDifference,
     Suite,
     ToolChoice,
+    item_of,
+    target_of,
 )
+from callscope.contract import label_of as label_of_case
 from callscope.errors import InputError
 
 __all__ = [
     "check_experiments",
     "check_plan",
     "choice_for",
+    "decides",
     "is_forced",
     "label_of",
     "measurable",
@@ -41,6 +46,7 @@ __all__ = [
 Choice = Literal["auto", "required", "named", "none"]
 
 _CHOICES: Mapping[str, Choice] = {"auto": "auto", "required": "required", "named": "named", "none": "none"}
+_ROUTINGS = ("need", "target", "arguments")
 _SWITCHES: Mapping[str, dict[str, Any]] = {
     "strict": {"strict": True},
     "strict-off": {"strict": False},
@@ -57,7 +63,7 @@ def label_of(settings: Settings) -> str:
     Sampling, bounds and time-outs are not in it: within a run all blocks share them.
     """
     choice = settings.tool_choice
-    parts = [f"named({choice.name})" if isinstance(choice, NamedChoice) else choice]
+    parts = [f"named({choice.name})" if isinstance(choice, NamedChoice) else settings.routing or choice]
     for name, values in _SWITCHES.items():
         if all(getattr(settings, field) is value for field, value in values.items()):
             parts.append(name)
@@ -74,12 +80,15 @@ def read_experiment(name: str) -> dict[str, Any]:
     Raises InputError for a name that is none.
     """
     head, *rest = name.split("+")
-    switches = rest if head in _CHOICES else [head, *rest]
+    switches = rest if head in _CHOICES or head in _ROUTINGS else [head, *rest]
     settings: dict[str, Any] = {"tool_choice": _CHOICES.get(head, "auto")}
+    if head in _ROUTINGS:
+        settings["routing"] = head
     for switch in switches:
         values = _SWITCHES.get(switch, {})
         if not values or set(values) & set(settings):
-            expected = f"{', '.join(_CHOICES)}, with or without {', '.join(f'+{each}' for each in _SWITCHES)}"
+            names = ", ".join((*_CHOICES, *_ROUTINGS))
+            expected = f"{names}, with or without {', '.join(f'+{each}' for each in _SWITCHES)}"
             hint = None
             if switch in ("provider-optimised", "optimised"):
                 hint = "A provider-optimised suite brings its experiment with it: name the suite, as `support-openai`"
@@ -140,6 +149,8 @@ def measurable(case: Case, settings: Settings) -> bool:
     Where a call is forced, abstaining and asking back are ruled out. `named` needs cases in which one tool is right,
     and no other.
     """
+    if settings.routing is not None:
+        return decides(case, settings.routing)
     if not is_forced(settings):
         return True
     expected = case.expected
@@ -149,6 +160,16 @@ def measurable(case: Case, settings: Settings) -> bool:
         return False
     name = settings.tool_choice.name if isinstance(settings.tool_choice, NamedChoice) else expected.name
     return {name} == {expected.name, *(other.name or expected.name for other in expected.alternatives)}
+
+
+def decides(case: Case, routing: Routing) -> bool:
+    """Whether a case has a label for a routing decision: need for all, target where a tool is needed, arguments where
+    the target is the right one. A decision about the target needs one."""
+    if routing == "need":
+        return True
+    if target_of(case) is None or label_of_case(case) == "no_tool":
+        return False
+    return routing == "target" or item_of(case) in ("positive", "underspecified")
 
 
 def choice_for(settings: Settings, case: Case) -> ToolChoice:
@@ -190,6 +211,7 @@ def check_plan(blocks: Iterable[Block], suites: Mapping[str, Suite], models: Map
     seen: dict[tuple[str, str, str], Block] = {}
     for block in blocks:
         _check_label(block, models[block.model])
+        _check_turns(block, suites[block.suite], models[block.model])
         _check_kind(block, suites[block.suite], models[block.model])
         key = (block.suite, block.experiment, block.model)
         if key in seen:
@@ -203,6 +225,19 @@ def check_plan(blocks: Iterable[Block], suites: Mapping[str, Suite], models: Map
         seen[key] = block
 
 
+def _check_turns(block: Block, suite: Suite, entry: ModelEntry) -> None:
+    """Conversations of several turns are scored from recorded answers only: nothing here plays their tools."""
+    chosen = set(block.cases)
+    several = next((case.id for case in suite.cases if case.turns and case.id in chosen), None)
+    if several is not None and entry.provider != "recorded":
+        raise InputError(
+            f"a case of the suite {suite.name} is a conversation of several turns, on its benchmark's own tools",
+            field="suites",
+            found=several,
+            hint="Score recorded answers: callscope import bfcl DIR --results DIR",
+        )
+
+
 def _twice(suite: Suite, entry: ModelEntry) -> str:
     if suite.differences:
         return "The suite sets strict or parallel itself: run it apart, with the experiments `auto` or `required`"
@@ -214,7 +249,8 @@ def _twice(suite: Suite, entry: ModelEntry) -> str:
 def _check_label(block: Block, entry: ModelEntry) -> None:
     settings = structs.replace(block.settings, stream=block.settings.stream or entry.stream)
     derived = label_of(settings)
-    own_name = derived == "auto" and block.experiment.split("+")[0].split("(")[0] not in {*_CHOICES, *_SWITCHES}
+    taken = {*_CHOICES, *_SWITCHES, *_ROUTINGS}
+    own_name = derived == "auto" and block.experiment.split("+")[0].split("(")[0] not in taken
     if block.experiment != derived and not own_name:
         raise InputError(
             f"is not the label of the settings of {block.suite} on {block.model}",

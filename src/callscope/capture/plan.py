@@ -30,6 +30,7 @@ from callscope.contract import (
     Settings,
     Suite,
     SuiteRef,
+    asked_under,
 )
 from callscope.errors import InputError
 from callscope.providers import get_adapter
@@ -139,7 +140,14 @@ def plan_blocks(
 
 
 def _nothing_left(experiment: Settings) -> None:
-    assert is_forced(experiment), "only a forced choice leaves cases out"
+    if experiment.routing is not None:
+        raise InputError(
+            "nothing to run: none of the chosen cases has a target that this decision is about",
+            field="experiments",
+            found=experiment.routing,
+            hint="Give cases a `target`, or run the experiment `need`",
+        )
+    assert is_forced(experiment), "nothing else leaves cases out"
     wanted = "expects exactly one tool" if experiment.tool_choice == "named" else "wants a call"
     raise InputError(
         f"nothing to run: none of the chosen cases {wanted}",
@@ -224,10 +232,11 @@ def _sent(
     for block in blocks:
         suite, entry = suites[block.suite], models[block.model]
         chosen = set(block.cases)
-        first_with: dict[tuple[str, ...] | None, Case] = {}
+        first_with: dict[tuple[tuple[str, ...] | None, bool], Case] = {}
         for case in suite.cases:
             if case.id in chosen:
-                first_with.setdefault(case.tools, case)
+                asked = asked_under(case, block.settings.routing)
+                first_with.setdefault((asked.tools, bool(asked.own_tools)), asked)
         for case in first_with.values():
             yield sent_hashes(get_adapter(entry.api), entry, suite, case, block)
 

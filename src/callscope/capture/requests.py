@@ -48,7 +48,7 @@ def request_for(
     """The canonical request of a trial: the frozen system text, the case's prompt, the offered tools, nothing else."""
     settings = block.settings
     system = suite.system.replace(REFERENCE_TIME, case.reference_time or "")
-    messages = [Message("user", case.prompt if prompt is None else prompt)]
+    messages = [*case.messages, Message("user", case.prompt if prompt is None else prompt)]
     if system:
         messages.insert(0, Message("system", system))
     seed = settings.seed

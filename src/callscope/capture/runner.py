@@ -27,7 +27,18 @@ from callscope.capture.log import RecordLog, repair_tail
 from callscope.capture.pacing import Lane, Turnstile
 from callscope.capture.requests import frame_of, request_for, tools_for
 from callscope.capture.transport import Timeouts, Transport
-from callscope.contract import Block, Manifest, ModelEntry, ProviderError, Reading, Record, Trial, Usage, trials
+from callscope.contract import (
+    Block,
+    Manifest,
+    ModelEntry,
+    ProviderError,
+    Reading,
+    Record,
+    Trial,
+    Usage,
+    asked_under,
+    trials,
+)
 from callscope.derive import cost_of, read_record
 from callscope.errors import RunFolderError
 from callscope.jsontext import escape_surrogates
@@ -229,7 +240,7 @@ class _Session:
         frame: Frame | None = None
         try:
             suite = self.folder.suites[trial.key.suite]
-            case = self.cases[trial.key.suite][trial.key.case_id]
+            case = asked_under(self.cases[trial.key.suite][trial.key.case_id], trial.block.settings.routing)
             adapter = self._adapter(entry)
             request = request_for(entry, suite, case, trial.block, trial.key.repeat)
             frame = self._frame(trial, entry)
@@ -274,13 +285,14 @@ class _Session:
 
     def _frame(self, trial: Trial, entry: ModelEntry) -> Frame:
         block, key = trial.block, trial.key
-        case = self.cases[key.suite][key.case_id]
+        case = asked_under(self.cases[key.suite][key.case_id], block.settings.routing)
         repeat = key.repeat if block.settings.seed_per_repeat else 0
         name = (
             key.suite,
             key.experiment,
             key.model,
             case.tools,
+            case.id if case.own_tools or case.messages else None,
             case.reference_time,
             repeat,
             choice_for(block.settings, case),

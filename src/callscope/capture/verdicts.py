@@ -7,7 +7,7 @@ said, so it is read faithfully.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +15,30 @@ import msgspec
 import orjson
 
 from callscope.capture.folder import VERDICTS, RunFolder, replacing
-from callscope.contract import Derived, Verdict
+from callscope.contract import Derived, Ruling, TrialKey, Verdict, asked_under
 from callscope.derive import derive
 from callscope.errors import RunFolderError
 from callscope.jsontext import MAX_DEPTH, dump_faithful, parse_json
 
-__all__ = ["decode_derived", "derive_folder", "encode_derived", "read_derived", "write_verdicts"]
+__all__ = ["Rulings", "decode_derived", "derive_folder", "encode_derived", "read_derived", "write_verdicts"]
 
 _VERDICT_FIELDS = Verdict.__struct_fields__
 
 
-def derive_folder(folder: RunFolder) -> Iterator[Derived]:
+Rulings = Mapping[TrialKey, Sequence[Ruling]]
+"""What a judge ruled, by trial."""
+
+_NO_RULINGS: Rulings = {}
+
+
+def derive_folder(folder: RunFolder, rulings: Rulings = _NO_RULINGS) -> Iterator[Derived]:
     """Derive every recorded trial of a run folder again from its bytes, in plan order."""
     cases = {name: {case.id: case for case in suite.cases} for name, suite in folder.suites.items()}
     prices = {ref.entry.label: ref.entry.prices for ref in folder.manifest.models}
     for trial, record in folder.records():
         key = trial.key
-        yield derive(record, cases[key.suite][key.case_id], folder.suites[key.suite], prices=prices[key.model])
+        case = asked_under(cases[key.suite][key.case_id], trial.block.settings.routing)
+        yield derive(record, case, folder.suites[key.suite], prices=prices[key.model], rulings=rulings.get(key, ()))
 
 
 def encode_derived(derived: Derived) -> bytes:
@@ -53,11 +60,11 @@ def decode_derived(line: bytes) -> Derived:
     return msgspec.convert({"verdict": verdict, **value}, Derived)
 
 
-def write_verdicts(folder: RunFolder) -> Iterator[Derived]:
+def write_verdicts(folder: RunFolder, rulings: Rulings = _NO_RULINGS) -> Iterator[Derived]:
     """Derive all, write verdicts.jsonl whole or not at all, and yield each on the way."""
     path = folder.path / VERDICTS
     with replacing(path) as file:
-        for derived in derive_folder(folder):
+        for derived in derive_folder(folder, rulings):
             file.write(encode_derived(derived))
             yield derived
 

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from keyword import iskeyword
 from typing import TextIO
 
 from cyclopts import App, CycloptsError
@@ -31,7 +32,11 @@ Example: callscope run benchmark.config.json --limit 10 --out results/first""",
 Example: callscope replay results/first --check""",
     "report": """Show a run as terminal tables, or as HTML, JSON, Markdown, JUnit or CSV.
 
-Example: callscope report results/first --html report.html""",
+Example: callscope report results/first --html report.html
+Example: callscope report results/first results/bfcl --across""",
+    "compare": """Compare models on the cases both were observed on: what is established, and what is not.
+
+Example: callscope compare results/before results/after --family all""",
     "inspect": """Show failures by category and model, with their raw evidence.
 
 Example: callscope inspect results/first --category wrong_tool""",
@@ -44,10 +49,22 @@ Example: callscope probe local/qwen2.5-coder-0.5b""",
     "lint": """Look for faults in a suite's tools, cases and gold.
 
 Example: callscope lint suites/support --for openai""",
+    "import": """Import another benchmark: its files as suites, its recorded answers as a run.
+
+Example: callscope import bfcl bfcl_v4 --results bfcl_v4_results --out results/bfcl""",
+    "judge": """Put what the rules left open in a run to a judge, with sentinels, and apply what it rules.
+
+Which of two values is the reference is hidden, every question is asked in both orders, and a judge that fails its
+sentinels decides nothing.
+
+Example: callscope judge results/first --model openai/gpt-5-mini""",
     "models": """Show wire formats, providers, what their tool choices mean, key variables found, and models.
 
 Example: callscope models anthropic""",
 }
+_AUDIT = """Let people check references and a judge: sample, review, agreement; check published tables.
+
+Example: callscope audit sample results/first --design judge --out audits/judge"""
 
 app = App(
     name="callscope",
@@ -57,7 +74,9 @@ app = App(
     help_format="plaintext",  # markdown would double the CPU time of every start
 )
 for _verb, _help in _VERBS.items():
-    app.command(f"callscope.cli.{_verb}:{_verb}", name=_verb, help=_help, help_epilogue="")
+    _function = f"{_verb}_" if iskeyword(_verb) else _verb
+    app.command(f"callscope.cli.{_function}:{_function}", name=_verb, help=_help, help_epilogue="")
+app.command("callscope.cli.audit:audit", name="audit", help=_AUDIT)  # a group of verbs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -51,7 +51,7 @@ def one_run(run: Path, more: Sequence[Path]) -> None:
     """Raise InputError where more than one run was named: each is shown by itself."""
     if more:
         raise InputError(
-            "one run is shown at a time; comparing runs is not there yet",
+            "one run is shown at a time",
             found=" ".join(str(each) for each in (run, *more)),
-            hint="Show each run by itself",
+            hint="Show each run by itself, or compare them: callscope compare RUN RUN",
         )

@@ -6,6 +6,7 @@ With `--for PROVIDER` also what that provider is known to refuse, ignore or drop
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -28,6 +29,7 @@ def lint(
     for_: Annotated[tuple[str, ...], Parameter(name="--for", negative="")] = (),
     strict_tools: Annotated[bool, Parameter(negative="")] = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
+    against: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Look for faults in a suite.
@@ -42,6 +44,9 @@ def lint(
         With --for: compare with the provider's strict schema mode.
     strict:
         Exit with 1 on warnings too.
+    against:
+        An earlier copy of the suite, or a run that used it: cases changed since then under the same version are an
+        error.
     json:
         Print the findings as JSON.
     """
@@ -56,6 +61,8 @@ def lint(
     findings = lint_suite(loaded)
     for name in for_:
         findings.extend(_for_provider(loaded, name, strict=strict_tools))
+    if against is not None:
+        findings.extend(_since(loaded, against))
     if json:
         put(dump_faithful([msgspec.to_builtins(one) for one in findings], indent=2) + b"\n")
     else:
@@ -86,6 +93,27 @@ def _told(difference: Difference) -> str:
         if value is not None and (name, value) != ("null_means_absent", False)
     )
     return f"differs {what}: {how}. {reason} [{source}]"
+
+
+def _since(loaded: Suite, where: Path) -> Sequence[Finding]:
+    """What changed under the same version since an earlier copy, in a folder or frozen in a run."""
+    from callscope.suites import Finding, load_suite
+    from callscope.suites.lint_version import RULES, changed_since
+
+    if (where / "manifest.json").exists():
+        from callscope.runs import open_run
+
+        used = open_run(where).suites
+        if loaded.name not in used:
+            raise InputError("used no suite of this name", file=where, found=loaded.name, expected=" | ".join(used))
+        earlier = used[loaded.name]
+    else:
+        earlier = load_suite(where)
+    (rule,) = RULES
+    return [
+        Finding(rule.severity, spot.file, None, None, spot.field, rule.name, spot.message)
+        for spot in changed_since(loaded, earlier)
+    ]
 
 
 def _for_provider(loaded: Suite, name: str, *, strict: bool) -> Sequence[Finding]:

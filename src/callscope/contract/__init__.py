@@ -4,6 +4,7 @@ Frozen data and no behaviour beyond trivial reading. Reading people's files is `
 bytes on disk are `capture`, judgement is `scoring`. A JSON value is typed `Any` here; a JSON object `dict[str, Any]`.
 """
 
+from callscope.contract.items import LABEL_OF, LABELS_OF, Item, Label, NegativeType
 from callscope.contract.manifest import (
     Block,
     Budgets,
@@ -53,6 +54,7 @@ from callscope.contract.request import (
     Transformation,
     WireRequest,
 )
+from callscope.contract.ruling import Ruling
 from callscope.contract.suite import (
     Alternative,
     ArgumentRules,
@@ -67,11 +69,23 @@ from callscope.contract.suite import (
     ExpectTool,
     ExpectTools,
     FakeAnswer,
+    Pattern,
+    PatternArray,
+    PatternKey,
+    PatternObject,
+    PatternValue,
+    Routing,
     Suite,
     SuiteKind,
     Tolerance,
+    Turn,
+    asked_under,
     expected_calls,
+    implied_item,
+    item_of,
+    label_of,
     offered_tools,
+    target_of,
     tools_by_name,
 )
 from callscope.contract.verdict import (
@@ -88,6 +102,8 @@ from callscope.contract.verdict import (
 )
 
 __all__ = [
+    "LABELS_OF",
+    "LABEL_OF",
     "Acceptance",
     "Alternative",
     "ArgumentRules",
@@ -110,6 +126,8 @@ __all__ = [
     "Expectation",
     "ExpectedCall",
     "FakeAnswer",
+    "Item",
+    "Label",
     "Limits",
     "Malformed",
     "Manifest",
@@ -119,9 +137,15 @@ __all__ = [
     "ModelRef",
     "NamedChoice",
     "NativeMessage",
+    "NegativeType",
     "Outcome",
     "Pacing",
     "ParallelDifference",
+    "Pattern",
+    "PatternArray",
+    "PatternKey",
+    "PatternObject",
+    "PatternValue",
     "ProviderError",
     "RateLimits",
     "Reading",
@@ -131,6 +155,8 @@ __all__ = [
     "Repaired",
     "Request",
     "Round",
+    "Routing",
+    "Ruling",
     "SchemaDifference",
     "Selection",
     "Semantics",
@@ -154,12 +180,18 @@ __all__ = [
     "TransportFault",
     "Trial",
     "TrialKey",
+    "Turn",
     "Usage",
     "Verdict",
     "Violation",
     "WireRequest",
+    "asked_under",
     "expected_calls",
+    "implied_item",
+    "item_of",
+    "label_of",
     "offered_tools",
+    "target_of",
     "tools_by_name",
     "trial_count",
     "trials",

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from callscope.contract.record import TrialKey
 from callscope.contract.request import ModelEntry, NamedChoice, Transformation
-from callscope.contract.suite import SuiteKind
+from callscope.contract.suite import Routing, SuiteKind
 
 
 class Settings(Struct, frozen=True):
@@ -24,6 +24,9 @@ class Settings(Struct, frozen=True):
 
     With `seed_per_repeat`, repeat r is sent `seed + r`, so that repeats at a temperature above zero differ yet
     come out the same on an embedded model.
+
+    `routing` makes the block one of the three routing decisions: `need` offers all tools of the suite, `target` and
+    `arguments` the case's target alone.
 
     `tool_choice` `named` forces for each case the tool it expects. `stream` asks for a stream where the model entry
     does not already. `schema_fallback` names the rules by which the tools' schemas were weakened before they were sent;
@@ -41,6 +44,7 @@ class Settings(Struct, frozen=True):
     stream: bool = False
     schema_fallback: tuple[str, ...] = ()
     optimised_for: str | None = None
+    routing: Routing | None = None
     timeout_ms: int = 30_000
     connect_timeout_ms: int | None = None
     first_byte_timeout_ms: int | None = None
@@ -70,7 +74,8 @@ class SuiteRef(Struct, frozen=True):
 class SentHashes(Struct, frozen=True):
     """Hashes over exact bytes a model was sent in this run: its system text and its tools, as the adapter wrote them.
 
-    `offered` is the number of tools in `tools_sha256`; a case that offers fewer has a row of its own.
+    `offered` names the tools in `tools_sha256`; a case that offers fewer has a row of its own. Cases that bring their
+    own tools share one row, made from the first of them; what each sent is in its record.
     """
 
     suite: str

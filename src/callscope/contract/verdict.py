@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from callscope.contract.outcome import Acceptance, Outcome, Usage
 from callscope.contract.request import Transformation
@@ -121,7 +121,9 @@ class Repaired(Struct, frozen=True):
 class Derived(Struct, frozen=True):
     """All that is derived from one record: its verdict, the outcome of its first round, its measures.
 
-    `repaired` is None where no repair applies.
+    `repaired` is None where no repair applies. `compatible_passed` is what the checker of the benchmark says that the
+    case comes from (None: it says nothing, or crashes), with its evidence in `compatible`; both are unset, and absent
+    where this is written, for every other case.
     """
 
     verdict: Verdict
@@ -131,3 +133,5 @@ class Derived(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     later_outcomes: tuple[Outcome, ...] = ()
     repaired: Repaired | None = None
+    compatible_passed: bool | UnsetType | None = UNSET
+    compatible: dict[str, Any] | UnsetType = UNSET

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from callscope.contract import (
+    ArgumentRules,
     Case,
     Derived,
     Expectation,
@@ -188,6 +189,12 @@ def _short(value: Any) -> str:
     return " ".join(pretty(value, 400).split())
 
 
+def _said(rules: ArgumentRules) -> dict[str, Any]:
+    """What rules say beyond their defaults."""
+    unsaid = msgspec.to_builtins(ArgumentRules())
+    return {name: value for name, value in msgspec.to_builtins(rules).items() if value != unsaid[name]}
+
+
 def expected_text(expected: Expectation) -> str:
     """An expectation in words and JSON."""
     if isinstance(expected, ExpectText):
@@ -199,11 +206,11 @@ def expected_text(expected: Expectation) -> str:
         return f"a question for: {', '.join(inert(name) for name in expected.missing)}{target}"
     lines = []
     for call in expected_calls(expected):
-        rules = {k: v for k, v in msgspec.to_builtins(call.arguments).items() if v not in ({}, [], ())}
+        rules = _said(call.arguments)
         after = f", after {', '.join(call.depends_on)}" if call.depends_on else ""
         lines.append(f"call {inert(call.name)}{inert(after)} with {pretty(rules, TEXT_LIMIT)}")
         for other in call.alternatives:
-            rules = {k: v for k, v in msgspec.to_builtins(other.arguments).items() if v not in ({}, [], ())}
+            rules = _said(other.arguments)
             lines.append(f"or {inert(other.name or call.name)} with {pretty(rules, TEXT_LIMIT)}")
     return "\n".join(lines)
 

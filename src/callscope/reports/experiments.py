@@ -26,7 +26,8 @@ def experiment_settings(group: Mapping[str, Any]) -> str:
     settings = _of(group)
     choice = settings.get("tool_choice", "auto")
     named = f"named {one_line(choice['name'], 60)}" if isinstance(choice, Mapping) else str(choice)
-    parts = [f"tool choice {named}"]
+    parts = [f"routing decision {settings['routing']}"] if settings.get("routing") else []
+    parts += [f"tool choice {named}"]
     parts += [said for name, value, said in _SWITCHES if settings.get(name) is value]
     if settings.get("schema_fallback"):
         parts.append(f"schemas weakened by {_fallback(settings)}")
@@ -38,7 +39,7 @@ def experiment_settings(group: Mapping[str, Any]) -> str:
 def experiment_caveats(group: Mapping[str, Any]) -> list[str]:
     """Sentences on what the experiment of a group cannot measure; none for the plain one."""
     settings = _of(group)
-    return [*_of_choice(settings), *_of_switches(settings), *_of_schemas(settings)]
+    return [*_of_routing(settings), *_of_choice(settings), *_of_switches(settings), *_of_schemas(settings)]
 
 
 def experiment_limits(groups: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -63,6 +64,18 @@ def _fallback(settings: Mapping[str, Any]) -> str:
 def _of_forced(settings: Mapping[str, Any]) -> Iterator[str]:
     if settings.get("tool_choice", "auto") not in ("auto", "none"):
         yield "Abstention and clarification cannot be measured under a forced choice."
+
+
+_ROUTED = {
+    "need": "Only whether a tool is needed is decided here, with all tools shown",
+    "target": "Only whether the target is called is decided here: it alone is shown",
+    "arguments": "Only the target's arguments, or too little said for them, are decided here: it alone is shown",
+}
+
+
+def _of_routing(settings: Mapping[str, Any]) -> Iterator[str]:
+    if settings.get("routing"):
+        yield f"{_ROUTED[settings['routing']]}; the other figures are those of this narrower question."
 
 
 def _of_choice(settings: Mapping[str, Any]) -> Iterator[str]:

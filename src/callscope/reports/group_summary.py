@@ -14,7 +14,9 @@ import msgspec
 from callscope.contract import Acceptance, Attribution, Manifest, Selection
 from callscope.reports.chosen import pairs_summary
 from callscope.reports.numbers import COST_DIGITS, MS_DIGITS, RATE_DIGITS, rate_of, rounded
+from callscope.reports.queries import queries_summary
 from callscope.reports.repairs import repairs_summary, with_repairs
+from callscope.reports.routing import routing_summary
 from callscope.reports.talks import talks_summary
 from callscope.reports.tally import CaseTally, Clock, GroupTally, Sum, Way
 from callscope.reports.view import EXPECTATION_CLASSES, model_refs
@@ -93,6 +95,7 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
         "suite": group.key.suite,
         "suite_version": suite.version if suite else None,
         "suite_kind": suite.kind if suite else None,
+        "benchmark": group.benchmark,
         "experiment": group.key.experiment,
         "model": group.key.model,
         "provider": ref.entry.provider if ref else None,
@@ -112,6 +115,8 @@ def group_summary(group: GroupTally, manifest: Manifest) -> dict[str, Any]:
         "funnel": _funnel(ways, trials),
         "failed_at": _by(ways, "failing", STAGES),
         "attribution": _by(ways, "attribution", get_args(Attribution)),
+        "queries": queries_summary(group.cases.values()),
+        "routing": routing_summary(group.cases.values(), group.decisions, group.blocks[0].settings),
         "violations": dict(sorted(group.violations.items())),
         "confusion": _confusion(group),
         "tool_pairs": pairs_summary(group.pairs),

@@ -25,7 +25,7 @@ from callscope.reports.page import header, section
 from callscope.reports.safe import inert, pretty
 from callscope.reports.view import RunView, cases_by_id
 
-__all__ = ["render_html"]
+__all__ = ["asset", "digest", "environment", "render_html"]
 
 _MANIFEST_LIMIT = 400_000
 _CASES, _LISTED, _BLOCKS = 12, 2000, 60
@@ -40,17 +40,17 @@ def render_html(view: RunView, summary: Mapping[str, Any]) -> str:
     gallery = choose(view)
     manifest, blocks = _folded(view.manifest)
     cases = {name: cases_by_id(view, name) for name in dict.fromkeys(g["suite"] for g in summary["groups"])}
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = asset("report.css"), asset("report.js")
     sections = [
         section(number, groups, summary, gallery, cases[groups[0]["suite"]])
         for number, groups in enumerate(grouped(summary), 1)
     ]
     undecided = (row["undecided"] for each in sections for line in each["headline"] for row in line["cells"])
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
-            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none';"
+            policy=f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; base-uri 'none';"
             " form-action 'none'",
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
@@ -76,11 +76,13 @@ def _folded(manifest: Manifest) -> tuple[Any, list[tuple[str, list[str]]]]:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of our own templates."""
     return resources.files("callscope.reports").joinpath("templates").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def digest(text: str) -> str:
+    """What a content policy calls an inline text by."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -92,9 +94,10 @@ def _finalize(value: Any) -> Any:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Our templates, with everything foreign escaped and inert."""
     return Environment(
-        loader=FunctionLoader(_asset),
+        loader=FunctionLoader(asset),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalize,

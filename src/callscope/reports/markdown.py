@@ -24,12 +24,13 @@ from callscope.reports.columns import (
 from callscope.reports.experiments import experiment_caveats, experiment_settings
 from callscope.reports.limitations import limitations
 from callscope.reports.numbers import percent
+from callscope.reports.queried import queried_grids
 from callscope.reports.remarks import QUEUED, queued_text, remarks
 from callscope.reports.repairs import COMPARED, applied_text
 from callscope.reports.safe import one_line
 from callscope.reports.talks import TALK, talks
 
-__all__ = ["render_markdown"]
+__all__ = ["plain", "render_markdown", "table"]
 
 _LEGEND = (
     "Rates are k/n with their share and 95% interval, clustered by case family; p50 / p95 are model time without"
@@ -40,7 +41,9 @@ _ENTITY = {"@": "@<!-- -->", "#": "#<!-- -->", "www.": "www&#46;"}
 """A comment inside keeps mentions and issue numbers from being linked; the entity, an address."""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Text that no renderer takes for markup, a link, a mention or a cell's end."""
+
     def escape(match: re.Match[str]) -> str:
         found = match.group()
         return _ENTITY.get(found) or (f"&#{ord(found)};" if found in "<>&|:" else f"\\{found}")
@@ -48,7 +51,8 @@ def _plain(text: str) -> str:
     return _SPECIAL.sub(escape, text)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already."""
     lines = [" | ".join(headings), " | ".join("---" if not i else "--:" for i in range(len(headings)))]
     lines += [" | ".join(row) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
@@ -59,46 +63,46 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     run, trials = summary["run"], summary["trials"]
     states = ("passed", "failed", "undecided", "not_observed", "not_run")
     counts = ", ".join(f"{trials[state]} {words(state)}" for state in states)
-    status = _plain(words(one_line(run["status"])))
+    status = plain(words(one_line(run["status"])))
     parts = [
-        f"# callscope run {_plain(one_line(run['run_id'], 80))}",
+        f"# callscope run {plain(one_line(run['run_id'], 80))}",
         f"{status}: {trials['observed']} of {trials['planned']} planned trials observed; {counts}.",
     ]
     for groups in grouped(summary):
         parts += _section(groups)
-    parts += ["## What this run can and cannot say", "\n".join(f"- {_plain(said)}" for said in limitations(summary))]
+    parts += ["## What this run can and cannot say", "\n".join(f"- {plain(said)}" for said in limitations(summary))]
     return "\n\n".join(parts) + "\n"
 
 
 def _section(groups: list[dict[str, Any]]) -> list[str]:
     parts = [
-        f"## {_plain(group_title(groups[0]))}",
-        _plain(" ".join([f"With {experiment_settings(groups[0])}.", *experiment_caveats(groups[0])])),
-        _table(
+        f"## {plain(group_title(groups[0]))}",
+        plain(" ".join([f"With {experiment_settings(groups[0])}.", *experiment_caveats(groups[0])])),
+        table(
             ["model", *(column.heading for column in MAIN)],
-            [[_plain(model_name(g)), *(_plain(column.cell(g).line) for column in MAIN)] for g in groups],
+            [[plain(model_name(g)), *(plain(column.cell(g).line) for column in MAIN)] for g in groups],
         ),
         _LEGEND,
         *_remarks(groups),
     ]
     losses = loss_rows(groups)
     if losses:
-        rows = [[*(_plain(text) for text in row[:3]), f"{row[3]}/{row[4]} {percent(row[3], row[4])}"] for row in losses]
-        parts += ["### Coverage loss", _table(["model", "category", "cause", "trials"], rows)]
+        rows = [[*(plain(text) for text in row[:3]), f"{row[3]}/{row[4]} {percent(row[3], row[4])}"] for row in losses]
+        parts += ["### Coverage loss", table(["model", "category", "cause", "trials"], rows)]
     for group in groups:
         parts += _confusion(group)
     names = [n for n in ATTRIBUTION_WORDS if n != "not_run"]
-    rows = [[_plain(model_name(g)), *(str(g["attribution"][n]) for n in names)] for g in groups]
+    rows = [[plain(model_name(g)), *(str(g["attribution"][n]) for n in names)] for g in groups]
     parts += [
         "### Attribution",
         f"{ATTRIBUTION_CAPTION[:1].upper()}{ATTRIBUTION_CAPTION[1:]}.",
-        _table(["model", *(ATTRIBUTION_WORDS[n] for n in names)], rows),
+        table(["model", *(ATTRIBUTION_WORDS[n] for n in names)], rows),
     ]
-    return [*parts, *_talks(groups), *_repairs(groups)]
+    return [*parts, *_queried(groups), *_talks(groups), *_repairs(groups)]
 
 
 def _remarks(groups: list[dict[str, Any]]) -> list[str]:
-    said = [f"- {_plain(model_name(group))}: {_plain(text)}" for group in groups for text in remarks(group)]
+    said = [f"- {plain(model_name(group))}: {plain(text)}" for group in groups for text in remarks(group)]
     if any(queued_text(group["time"]["queued"]) for group in groups):
         said.append(f"- {QUEUED}")
     return ["\n".join(said)] if said else []
@@ -109,19 +113,28 @@ def _confusion(group: dict[str, Any]) -> list[str]:
     names = [n for n in found["tool"] if any(row[n] for row in found.values())]
     rows = [[EXPECTED_WORDS[r], *(str(found[r][n]) for n in names)] for r in found if any(found[r].values())]
     parts = [
-        f"### Confusion: {_plain(model_name(group))}",
-        _table(["expected", *(words(name) for name in names)], rows),
+        f"### Confusion: {plain(model_name(group))}",
+        table(["expected", *(words(name) for name in names)], rows),
     ]
     tools = matrix(group)
     if tools is not None:
-        rows = [[_plain(name), *(str(n or "·") for n, _ in cells), str(total)] for name, cells, total in tools.rows]
-        parts.append(_table(["expected tool", *(_plain(name) for name in tools.columns), "all"], rows))
+        rows = [[plain(name), *(str(n or "·") for n, _ in cells), str(total)] for name, cells, total in tools.rows]
+        parts.append(table(["expected tool", *(plain(name) for name in tools.columns), "all"], rows))
+    return parts
+
+
+def _queried(groups: list[dict[str, Any]]) -> list[str]:
+    parts = []
+    for grid in queried_grids(groups):
+        rows = [[plain(name), *(plain(cell.line) for cell in cells)] for name, cells in grid.rows]
+        headings = [plain(heading) for heading in (grid.label, *grid.columns)]
+        parts += [f"### {plain(grid.heading)}", table(headings, rows), *(plain(note) for note in grid.notes)]
     return parts
 
 
 def _talks(groups: list[dict[str, Any]]) -> list[str]:
-    rows = [[_plain(model_name(g)), *(_plain(column.cell(g).line) for column in TALK)] for g in talks(groups)]
-    return ["### Recovery", _table(["model", *(column.heading for column in TALK)], rows)] if rows else []
+    rows = [[plain(model_name(g)), *(plain(column.cell(g).line) for column in TALK)] for g in talks(groups)]
+    return ["### Recovery", table(["model", *(column.heading for column in TALK)], rows)] if rows else []
 
 
 def _repairs(groups: list[dict[str, Any]]) -> list[str]:
@@ -130,7 +143,7 @@ def _repairs(groups: list[dict[str, Any]]) -> list[str]:
         return []
     headings = ["model", *(column.heading for column in COMPARED), "repairs (trials)"]
     rows = [
-        [_plain(model_name(g)), *(_plain(column.cell(g).line) for column in COMPARED), _plain(applied_text(g))]
+        [plain(model_name(g)), *(plain(column.cell(g).line) for column in COMPARED), plain(applied_text(g))]
         for g in mended
     ]
-    return ["### With repairs, beside the raw figures", _table(headings, rows)]
+    return ["### With repairs, beside the raw figures", table(headings, rows)]

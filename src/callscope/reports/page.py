@@ -28,6 +28,7 @@ from callscope.reports.experiments import experiment_caveats
 from callscope.reports.gallery import PASSED, Gallery
 from callscope.reports.heat import heat_map
 from callscope.reports.numbers import DASH, milliseconds, money, percent, quantity
+from callscope.reports.queried import queried_grids
 from callscope.reports.remarks import QUEUED, queued_text, remarks
 from callscope.reports.repairs import repairs_section
 from callscope.reports.svg import interval_strip, share_bar, stacked_bar
@@ -130,6 +131,7 @@ def section(
         "confusions": confusions(groups),
         "chosen": [laid for group in groups if (laid := chosen(group))],
         "attribution": _attribution(groups),
+        "queried": queried_grids(groups),
         "stability": [_stability(group) for group in groups if group["stability"]["cases"]],
         "once": sum(group["stability"]["observed_once"] for group in groups),
         "talk_headings": [column.heading for column in TALK],

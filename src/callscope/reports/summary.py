@@ -13,6 +13,8 @@ from callscope.errors import RunFolderError
 from callscope.jsontext import dump_faithful
 from callscope.reports.group_summary import case_summary, group_summary
 from callscope.reports.numbers import COST_DIGITS, MS_DIGITS, RATE_DIGITS
+from callscope.reports.queries import check_queries
+from callscope.reports.routing import check_routing
 from callscope.reports.tally import tally
 from callscope.reports.view import RunView
 
@@ -87,6 +89,8 @@ def check_identities(summary: dict[str, Any], *, planned: int | None = None) -> 
         for what, found in parts.items():
             if found != total:
                 raise RunFolderError(f"the {what} of {name} add up to {found}, but {total} trials were planned")
+        check_queries(group["queries"], name)
+        check_routing(group["routing"], name)
         raw, repaired = group["rates"]["passed"], group["repaired"]
         then = repaired["rates"]["passed"]
         if (then["k"], then["n"]) != (raw["k"] + repaired["gained"] - repaired["lost"], raw["n"]):

@@ -56,6 +56,12 @@ def _row(group: Mapping[str, Any]) -> dict[str, Any]:
         row |= {f"{name}_{part}": rate[part] for part in ("k", "n", "rate", "low", "high", "clusters")}
     row |= {f"undecided_{name}": count for name, count in group["undecided"].items()}
     row |= {f"attribution_{name}": count for name, count in group["attribution"].items()}
+    queries = group["queries"]
+    separate = queries["policies"]["separate"]
+    measures = {**queries["positives"], "accuracy": separate["accuracy"], "over_recall": separate["over_recall"]}
+    for name, rate in measures.items():
+        row |= {f"query_{name}_{part}": rate[part] for part in ("k", "n", "rate", "low", "high", "clusters")}
+    row |= {f"query_trials_{name}": count for name, count in queries["trials"].items()}
     repaired = group["repaired"]
     for name, rate in repaired["rates"].items():
         row |= {f"repaired_{name}_{part}": rate[part] for part in ("k", "n", "rate", "low", "high", "clusters")}

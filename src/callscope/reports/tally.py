@@ -11,9 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from callscope.contract import Block, Case, Derived, ProviderError, Repaired
+from msgspec import UNSET
+
+from callscope.contract import Block, Case, Derived, ProviderError, Repaired, item_of
 from callscope.errors import RunFolderError
 from callscope.reports.chosen import Pair, count_pair, pair_of
+from callscope.reports.queries import Query, query_of
+from callscope.reports.routing import Decision, State, decision_of, readable
 from callscope.reports.talks import count_talk
 from callscope.reports.view import (
     RIGHT_SELECTIONS,
@@ -51,13 +55,19 @@ class CaseTally:
     """What the repeats of one case did. `seen` has bit r set when repeat r was recorded.
 
     `mended` counts the trials to which a repair applies, by how they ended and how they would have ended with repairs.
+    `queries` counts what the trials are at the level of the query, `decided` the routing decisions read off them, and
+    `compatible` what the benchmark's own checker says: passed, failed, nothing (None where there is no checker).
     """
 
-    __slots__ = ("case", "expects", "mended", "outcomes", "planned", "seen", "talk", "verbatim", "ways")
+    __slots__ = (
+        "case", "compatible", "decided", "expects", "item", "mended", "outcomes", "planned", "queries", "seen", "talk",
+        "verbatim", "ways",
+    )  # fmt: skip
 
     def __init__(self, case: Case, planned: int) -> None:
         self.case = case
         self.expects = expectation_class(case.expected)
+        self.item = item_of(case)
         self.planned = planned
         self.seen = 0
         self.ways: dict[Way, int] = {}
@@ -65,6 +75,9 @@ class CaseTally:
         self.outcomes: dict[str, int] = {}
         self.verbatim: dict[tuple[str, str], int] = {}
         self.talk: dict[str, int] = {}
+        self.queries: dict[Query, int] = {}
+        self.decided: dict[tuple[Decision, State], int] = {}
+        self.compatible: list[int] | None = None
 
     @property
     def recorded(self) -> int:
@@ -110,8 +123,9 @@ class Sum:
 class GroupTally:
     """All counters of one group."""
 
-    def __init__(self, key: GroupKey) -> None:
-        self.key = key
+    def __init__(self, key: GroupKey, benchmark: str | None = None) -> None:
+        self.key, self.benchmark = key, benchmark
+        self.decisions: tuple[Decision, ...] = ()
         self.blocks: list[Block] = []
         self.cases: dict[str, CaseTally] = {}
         self.clocks = {name: Clock() for name in CLOCKS}
@@ -156,6 +170,15 @@ class GroupTally:
             tuple(sorted(verdict.violations)) if verdict.violations else (),
         )
         case.ways[way] = case.ways.get(way, 0) + 1
+        query = query_of(case.item, case.case.excluded, verdict)
+        case.queries[query] = case.queries.get(query, 0) + 1
+        for decision in self.decisions:
+            state = decision_of(decision, case.case, derived)
+            if state is not None:
+                case.decided[decision, state] = case.decided.get((decision, state), 0) + 1
+        if derived.compatible_passed is not UNSET:
+            counts = case.compatible = case.compatible or [0, 0, 0]
+            counts[(True, False, None).index(derived.compatible_passed)] += 1
         if derived.repaired is not None:
             self._mend(case, way, derived.repaired)
         if observed:
@@ -256,8 +279,9 @@ def _planned(view: RunView) -> Iterator[GroupTally]:
         if cases is None:
             cases = suites[block.suite] = cases_by_id(view, block.suite)
         key = GroupKey(block.suite, block.experiment, block.model)
-        group = groups.setdefault(key, GroupTally(key))
+        group = groups.setdefault(key, GroupTally(key, view.suites[block.suite].benchmark))
         group.blocks.append(block)
+        group.decisions = readable(group.blocks[0].settings)
         for case_id in block.cases:
             if case_id not in cases:
                 raise RunFolderError(f"the plan names the case {case_id!r}, which the suite {block.suite!r} lacks")

@@ -32,12 +32,13 @@ from callscope.reports.columns import (
 )
 from callscope.reports.experiments import experiment_caveats, experiment_settings
 from callscope.reports.numbers import percent
+from callscope.reports.queried import queried_grids
 from callscope.reports.remarks import QUEUED, flag_remarks, group_remarks, queued_text
 from callscope.reports.repairs import COMPARED, applied_text
 from callscope.reports.safe import one_line
 from callscope.reports.talks import TALK, talks
 
-__all__ = ["print_summary", "summary_tables", "terminal_text"]
+__all__ = ["print_summary", "summary_tables", "terminal_text", "wide_table"]
 
 _GAP = 2
 """Between columns: one space of padding, one of the box."""
@@ -77,7 +78,7 @@ def summary_tables(summary: Mapping[str, Any], *, width: int = 100) -> Iterator[
         for said in experiment_caveats(groups[0]):
             yield Text(said, style="yellow")
         rows = [(model_name(group), [column.cell(group) for column in MAIN]) for group in groups]
-        yield from _wide(width, "model", [column.heading for column in MAIN], rows)
+        yield from wide_table(width, "model", [column.heading for column in MAIN], rows)
         yield from _asides(groups)
         if number == 0:
             yield from _legend(summary["groups"])
@@ -85,6 +86,7 @@ def summary_tables(summary: Mapping[str, Any], *, width: int = 100) -> Iterator[
         yield from _confusion(width, groups)
         yield from _confused(groups)
         yield from _attribution(width, groups)
+        yield from _queried(width, groups)
         yield from _talks(width, groups)
         yield from _repairs(width, groups)
 
@@ -115,7 +117,7 @@ def _losses(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType
     ]
     if rows:
         yield from _heading("Coverage loss: trials in which no decision was observed (never a wrong answer)")
-        yield from _wide(width, "model", ["category", "cause", "trials"], rows)
+        yield from wide_table(width, "model", ["category", "cause", "trials"], rows)
 
 
 def _confusion(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -126,7 +128,7 @@ def _confusion(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableT
         rows += [(f"expected: {label}", [Cell("")] * len(groups))] if came else []
         rows += [(f"  {words(name)}", [Cell(str(line[name] or "·")) for line in lines]) for name in came]
     yield from _heading("Confusion: expected, and what came")
-    yield from _wide(width, "trials", [model_name(group) for group in groups], rows, label_style="")
+    yield from wide_table(width, "trials", [model_name(group) for group in groups], rows, label_style="")
 
 
 def _confused(groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -144,7 +146,7 @@ def _talks(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]
             "Recovery: after a tool's answer (corrected, repeated: of conversations with a failed call)"
         )
         rows = [(model_name(group), [column.cell(group) for column in TALK]) for group in held]
-        yield from _wide(width, "model", [column.heading for column in TALK], rows)
+        yield from wide_table(width, "model", [column.heading for column in TALK], rows)
 
 
 def _attribution(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -152,7 +154,15 @@ def _attribution(width: int, groups: list[dict[str, Any]]) -> Iterator[Renderabl
     rows = [(model_name(group), [Cell(str(_attributed(group, name) or "·")) for name in names]) for group in groups]
     yield from _heading("Attribution of trials")
     yield Text(ATTRIBUTION_CAPTION, style="dim")
-    yield from _wide(width, "model", [ATTRIBUTION_WORDS[name] for name in names], rows)
+    yield from wide_table(width, "model", [ATTRIBUTION_WORDS[name] for name in names], rows)
+
+
+def _queried(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    for grid in queried_grids(groups):
+        yield from _heading(grid.heading)
+        yield from wide_table(width, grid.label, list(grid.columns), grid.rows)
+        for note in grid.notes:
+            yield Text(note, style="dim")
 
 
 def _repairs(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -160,7 +170,7 @@ def _repairs(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableTyp
     if mended:
         yield from _heading("Repairs: what a stack that repairs would have got, beside the raw figures, never in them")
         rows = [(model_name(group), [column.cell(group) for column in COMPARED]) for group in mended]
-        yield from _wide(width, "model", [column.heading for column in COMPARED], rows)
+        yield from wide_table(width, "model", [column.heading for column in COMPARED], rows)
         for group in mended:
             yield Text(f"{model_name(group)}: {applied_text(group)}", style="dim")
 
@@ -174,7 +184,7 @@ def _heading(text: str) -> Iterator[Text]:
     yield Text(text, style="bold")
 
 
-def _wide(
+def wide_table(
     width: int, label: str, headings: list[str], rows: Rows, label_style: str = "cyan"
 ) -> Iterator[RenderableType]:
     """Rows under headings: on one line a row if all fits, else on two, else in several tables."""

@@ -9,6 +9,7 @@ from callscope.scoring.evaluate import evaluate
 from callscope.scoring.stability import Stability, outcome_hash, stability, text_hash, verdict_hash
 from callscope.scoring.statistics import ClusterEffect, Rate, cluster_effect, clustered, percentile, rate, wilson
 from callscope.scoring.structure import Problem, validate_arguments
+from callscope.scoring.turns import evaluate_turns
 
 __all__ = [
     "ClusterEffect",
@@ -20,6 +21,7 @@ __all__ = [
     "clustered",
     "compare_values",
     "evaluate",
+    "evaluate_turns",
     "outcome_hash",
     "percentile",
     "rate",

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from callscope.contract import ExpectedCall, ExpectTools, Tool, ToolCall
+from callscope.contract import ArgumentRules, ExpectedCall, ExpectTools, Tool, ToolCall
 from callscope.scoring.arguments import Compared, compare_arguments
 from callscope.scoring.assignment import assign
 
-__all__ = ["Alignment", "Match", "align", "order_faults"]
+__all__ = ["Alignment", "Match", "align", "order_faults", "rules_of"]
 
 _COST = {"exact": 0, "acceptable": 1, "undecided": 50}
 _MALFORMED = 10_000
@@ -57,10 +57,19 @@ class Alignment(NamedTuple):
         return sum(match is not None for match in self.matches)
 
 
-def align(required: Sequence[ExpectedCall], calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> Alignment:
-    """Pair required calls with calls as given (each through `guards.guarded`); `tools` gives declared defaults."""
+def align(
+    required: Sequence[ExpectedCall],
+    calls: Sequence[ToolCall],
+    tools: Mapping[str, Tool],
+    offset: int | None = None,
+) -> Alignment:
+    """Pair required calls with calls as given (each through `guards.guarded`); `tools` gives declared defaults.
+
+    `offset` is that of the case's reference time (`dates.offset_of`).
+    """
     table = [
-        [_match(row, wanted, at, call, tools) for at, call in enumerate(calls)] for row, wanted in enumerate(required)
+        [_match(row, wanted, at, call, tools, offset) for at, call in enumerate(calls)]
+        for row, wanted in enumerate(required)
     ]
     if len(required) == 1:
         able = [match for match in table[0] if match is not None]
@@ -73,29 +82,45 @@ def align(required: Sequence[ExpectedCall], calls: Sequence[ToolCall], tools: Ma
     return Alignment(chosen, tuple([at for at in range(len(calls)) if at not in used]))
 
 
-def _match(row: int, wanted: ExpectedCall, at: int, call: ToolCall, tools: Mapping[str, Tool]) -> Match | None:
+def _match(
+    row: int, wanted: ExpectedCall, at: int, call: ToolCall, tools: Mapping[str, Tool], offset: int | None
+) -> Match | None:
     """The best of the rules and the alternatives whose tool the call names; the rules win a tie."""
     best: Match | None = None
     if call.name == wanted.name:
-        best = _under(row, at, "expected", wanted, None, call, tools)
+        best = _under(row, at, "expected", wanted, None, call, tools, offset)
     if best is None or best.cost:
         for number, alternative in enumerate(wanted.alternatives):
             if call.name == (alternative.name or wanted.name):
-                match = _under(row, at, f"alternatives/{number}", wanted, number, call, tools)
+                match = _under(row, at, f"alternatives/{number}", wanted, number, call, tools, offset)
                 best = match if best is None or match.cost < best.cost else best
     return best
 
 
 def _under(
-    row: int, at: int, by: str, wanted: ExpectedCall, alternative: int | None, call: ToolCall, tools: Mapping[str, Tool]
+    row: int,
+    at: int,
+    by: str,
+    wanted: ExpectedCall,
+    alternative: int | None,
+    call: ToolCall,
+    tools: Mapping[str, Tool],
+    offset: int | None,
 ) -> Match:
     if call.arguments is None:
         return Match(row, at, by, None, _MALFORMED)
     rules = wanted.arguments if alternative is None else wanted.alternatives[alternative].arguments
     tool = tools.get(call.name)
-    compared = compare_arguments(call.arguments, rules, tool.parameters if tool is not None else None)
+    compared = compare_arguments(call.arguments, rules, tool.parameters if tool is not None else None, offset)
     cost = 100 * min(compared.problems, 90) if compared.result == "wrong" else _COST[compared.result]
     return Match(row, at, by, compared, cost)
+
+
+def rules_of(match: Match, required: Sequence[ExpectedCall]) -> ArgumentRules:
+    """The rules under which a call answers its requirement."""
+    wanted = required[match.required]
+    kind, _, number = match.by.partition("/")
+    return wanted.alternatives[int(number)].arguments if kind == "alternatives" else wanted.arguments
 
 
 def _cheapest(

@@ -6,7 +6,10 @@ Knows one call only; which call answers which requirement is `alignment`, what t
 |--------------------------------------------------------------|----------------------------------|
 | forbidden, and present (even with its default)               | unexpected, rule forbidden       |
 | required_equals / one_of, present and equal (`equality`)     | exact, or acceptable with a note |
-| required_equals / one_of, present and not equal              | wrong                            |
+| patterns, present and one is met                             | exact, or acceptable with a note |
+| one of these, present and not equal                          | wrong                            |
+| … but free text, a string, and wanted as a string            | undecided, rule free_text        |
+| … but optional, and equal to the schema's declared default   | acceptable, note default_stated  |
 | under a constraint, present, breaks it                       | wrong, rule constraint           |
 | under a constraint that cannot be run (bad schema, pattern)  | undecided                        |
 | ruled by a constraint alone, present, keeps it               | acceptable, note constraint_kept |
@@ -25,13 +28,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from callscope.contract import ArgumentRules
-from callscope.scoring.equality import Equality, compare_values
+from callscope.contract import ArgumentRules, PatternValue, Ruling
+from callscope.scoring.dates import Times
+from callscope.scoring.equality import Equality, compare_pattern, compare_values
 from callscope.scoring.guards import refusal
-from callscope.scoring.pointers import child
+from callscope.scoring.pointers import child, first_part
 from callscope.scoring.validators import constraint_checker
 
-__all__ = ["Compared", "ErrorKind", "compare_arguments", "is_temporal"]
+__all__ = ["Compared", "ErrorKind", "compare_arguments", "is_temporal", "ruled"]
 
 ErrorKind = Literal["missing", "temporal", "value"]
 _TEMPORAL_FORMATS = {"date", "time", "date-time", "duration"}
@@ -63,9 +67,10 @@ _EXACT = Compared("exact")
 
 
 class _Findings:
-    __slots__ = ("missing", "notes", "undecided", "unexpected", "wrong", "wrong_names")
+    __slots__ = ("missing", "notes", "offset", "undecided", "unexpected", "wrong", "wrong_names")
 
-    def __init__(self) -> None:
+    def __init__(self, offset: int | None = None) -> None:
+        self.offset = offset
         self.missing: list[dict[str, Any]] = []
         self.wrong: list[dict[str, Any]] = []
         self.unexpected: list[dict[str, Any]] = []
@@ -75,24 +80,30 @@ class _Findings:
 
 
 def compare_arguments(
-    arguments: Mapping[str, Any], rules: ArgumentRules, schema: Mapping[str, Any] | None = None
+    arguments: Mapping[str, Any],
+    rules: ArgumentRules,
+    schema: Mapping[str, Any] | None = None,
+    offset: int | None = None,
 ) -> Compared:
     """Compare arguments (a JSON object that `guards.refusal` lets through) with rules.
 
-    `schema` is the tool's `parameters`; its declared defaults and formats are read, nothing else. Never raises.
+    `schema` is the tool's `parameters`; its declared defaults and formats are read, nothing else. `offset` is that of
+    the case's reference time (`dates.offset_of`). Never raises.
     """
-    found = _Findings()
+    found = _Findings(offset)
     for name, value in arguments.items():
         if name in rules.forbidden:
             found.unexpected.append({"pointer": child("", name), "rule": "forbidden", "actual": value})
             found.wrong_names.add(name)
-        elif name in rules.required_equals or name in rules.one_of or name in rules.constraints:
-            _present(name, value, rules, found)
+        elif (
+            name in rules.required_equals or name in rules.one_of or name in rules.constraints or name in rules.patterns
+        ):
+            _present(name, value, rules, found, schema)
         elif name in rules.optional:
             found.notes.append({"pointer": child("", name), "note": "optional_given"})
         else:
             _unruled(name, value, schema, found)
-    for group in (rules.required_equals, rules.one_of, rules.constraints):
+    for group in (rules.required_equals, rules.one_of, rules.patterns, rules.constraints):
         for name in group:
             if name not in arguments and name not in rules.optional and name not in rules.forbidden:
                 _absent(name, rules, schema, found)
@@ -120,40 +131,109 @@ def _compared(found: _Findings, rules: ArgumentRules, schema: Mapping[str, Any] 
     )
 
 
-def _present(name: str, value: Any, rules: ArgumentRules, found: _Findings) -> None:
+def _present(
+    name: str, value: Any, rules: ArgumentRules, found: _Findings, schema: Mapping[str, Any] | None = None
+) -> None:
     place = child("", name)
     if name in rules.required_equals:
-        equality = _equal(name, rules.required_equals[name], value, place, rules)
-        found.notes.extend(equality.notes)
-        if equality.result == "wrong":
+        times = _times(name, rules, schema, found.offset)
+        equality = _equal(rules.required_equals[name], value, place, rules, times)
+        if not _otherwise_right(equality, name, value, place, rules, found, schema):
             found.wrong_names.add(name)
             found.wrong.extend({"rule": "required_equals", **difference} for difference in equality.differences)
     if name in rules.one_of:
-        equality = _best_of(name, value, place, rules)
-        found.notes.extend(equality.notes)
-        if equality.result == "wrong":
+        equality = _best_of(name, value, place, rules, _times(name, rules, schema, found.offset))
+        if not _otherwise_right(equality, name, value, place, rules, found, schema):
             found.wrong_names.add(name)
             listed = list(rules.one_of[name])
             found.wrong.append({"pointer": place, "rule": "one_of", "expected": listed, "actual": value})
+    if name in rules.patterns:
+        equality = _best_pattern(name, value, place, rules, _times(name, rules, schema, found.offset))
+        if not _otherwise_right(equality, name, value, place, rules, found, schema):
+            found.wrong_names.add(name)
+            found.wrong.extend({"rule": "patterns", **difference} for difference in equality.differences)
     if name in rules.constraints:
         _constrained(name, value, place, rules, found)
 
 
-def _equal(name: str, expected: Any, actual: Any, place: str, rules: ArgumentRules) -> Equality:
+def _otherwise_right(
+    equality: Equality,
+    name: str,
+    value: Any,
+    place: str,
+    rules: ArgumentRules,
+    found: _Findings,
+    schema: Mapping[str, Any] | None,
+) -> bool:
+    """Notes what was tolerated; whether the value is no wrong one: equal, the stated default, or left to a judge."""
+    if equality.result != "wrong":
+        found.notes.extend(equality.notes)
+        return True
+    if name in rules.optional:
+        default = _default(name, schema)
+        if default is not _ABSENT and compare_values(default, value).result != "wrong":
+            found.notes.append({"pointer": place, "note": "default_stated"})
+            return True
+    wanted = _wanted_strings(name, rules)
+    if name in rules.free_text and isinstance(value, str) and wanted:
+        found.undecided.append({"pointer": place, "rule": "free_text", "expected": wanted, "actual": value})
+        return True
+    return False
+
+
+def _wanted_strings(name: str, rules: ArgumentRules) -> list[str]:
+    """The strings that are right for an argument, in the order written."""
+    values = [
+        *([rules.required_equals[name]] if name in rules.required_equals else ()),
+        *rules.one_of.get(name, ()),
+        *(one.value for one in rules.patterns.get(name, ()) if isinstance(one, PatternValue)),
+    ]
+    return [value for value in values if isinstance(value, str)]
+
+
+def _times(name: str, rules: ArgumentRules, schema: Mapping[str, Any] | None, offset: int | None) -> Times | None:
+    """How an argument's times are compared: any unambiguous spelling where the case declares it, ISO forms where only
+    the schema's format does, not at all otherwise, and under folded text."""
+    if rules.text == "folded":
+        return None
+    if name in rules.temporal:
+        return Times(False, offset)
+    return Times(True, offset) if is_temporal(name, rules, schema) else None
+
+
+def _equal(expected: Any, actual: Any, place: str, rules: ArgumentRules, times: Times | None) -> Equality:
     return compare_values(
         expected,
         actual,
         pointer=place,
         unordered=rules.unordered,
         tolerance=rules.tolerance,
-        temporal=name in rules.temporal,
+        times=times,
+        folded=rules.text == "folded",
     )
 
 
-def _best_of(name: str, actual: Any, place: str, rules: ArgumentRules) -> Equality:
+def _best_pattern(name: str, actual: Any, place: str, rules: ArgumentRules, times: Times | None) -> Equality:
+    folded = rules.text == "folded"
+    best: Equality | None = None
+    for pattern in rules.patterns[name]:
+        equality = compare_pattern(pattern, actual, pointer=place, times=times, folded=folded)
+        if equality.result == "exact":
+            return equality
+        if best is None or (best.result == "wrong" and _rank(equality) < _rank(best)):
+            best = equality
+    return best or Equality("wrong", ({"pointer": place, "kind": "value", "expected": [], "actual": actual},))
+
+
+def _rank(equality: Equality) -> int:
+    """How far from right; among wrong ones by the number of differences, so that the nearest is shown."""
+    return len(equality.differences) if equality.result == "wrong" else 0
+
+
+def _best_of(name: str, actual: Any, place: str, rules: ArgumentRules, times: Times | None) -> Equality:
     best = Equality("wrong")
     for value in rules.one_of[name]:
-        equality = _equal(name, value, actual, place, rules)
+        equality = _equal(value, actual, place, rules, times)
         if equality.result == "exact":
             return equality
         if best.result == "wrong":
@@ -174,7 +254,7 @@ def _constrained(name: str, value: Any, place: str, rules: ArgumentRules, found:
     elif not checked.valid:
         found.wrong_names.add(name)
         found.wrong.append({**finding, "errors": list(checked.errors)})
-    elif name not in rules.required_equals and name not in rules.one_of:
+    elif name not in rules.required_equals and name not in rules.one_of and name not in rules.patterns:
         found.notes.append({"pointer": place, "note": "constraint_kept"})
 
 
@@ -194,8 +274,8 @@ def _absent(name: str, rules: ArgumentRules, schema: Mapping[str, Any] | None, f
         return  # ruled twice, found once
     default = _default(name, schema)
     if default is not _ABSENT:
-        trial = _Findings()
-        _present(name, default, rules, trial)
+        trial = _Findings(found.offset)
+        _present(name, default, rules, trial, schema)
         if not trial.wrong_names and not trial.undecided:
             found.notes.append({"pointer": place, "note": "default_omitted", "default": default})
             return
@@ -203,9 +283,42 @@ def _absent(name: str, rules: ArgumentRules, schema: Mapping[str, Any] | None, f
         finding = {"rule": "required_equals", "expected": rules.required_equals[name]}
     elif name in rules.one_of:
         finding = {"rule": "one_of", "expected": list(rules.one_of[name])}
+    elif name in rules.patterns:
+        finding = {"rule": "patterns"}
     else:
         finding = {"rule": "constraint", "expected": rules.constraints[name]}
     found.missing.append({"pointer": place, **finding})
+
+
+def ruled(
+    compared: Compared, rulings: Mapping[str, Ruling], rules: ArgumentRules, schema: Mapping[str, Any] | None = None
+) -> Compared:
+    """What the comparison is once a judge has ruled on arguments (name -> ruling): equal, different or undecided.
+
+    Only differences of value are ruled on; what is missing, forbidden, unexpected or breaks a constraint stays.
+    """
+    found = _Findings()
+    found.missing, found.unexpected, found.notes = [*compared.missing], [*compared.unexpected], [*compared.notes]
+    found.wrong_names = {_name_of(entry) for entry in compared.unexpected}
+    for entry in (*compared.wrong, *compared.undecided):
+        ruling = rulings.get(_name_of(entry)) if entry["rule"] != "constraint" else None
+        if ruling is None:
+            (found.wrong if entry in compared.wrong else found.undecided).append(entry)
+        elif ruling.verdict == "equivalent":
+            found.notes.append({"pointer": entry["pointer"], "note": "judged_equivalent", **_said_by(ruling)})
+        else:
+            judged = {**entry, "judged": ruling.verdict, **_said_by(ruling)}
+            (found.wrong if ruling.verdict == "different" else found.undecided).append(judged)
+    found.wrong_names |= {_name_of(entry) for entry in found.wrong}
+    return _compared(found, rules, schema)
+
+
+def _said_by(ruling: Ruling) -> dict[str, str]:
+    return {"by": ruling.judge, "why": ruling.reason} if ruling.reason else {"by": ruling.judge}
+
+
+def _name_of(finding: Mapping[str, Any]) -> str:
+    return first_part(finding["pointer"]) or ""
 
 
 def _declared(name: str, schema: Mapping[str, Any] | None) -> Mapping[str, Any]:

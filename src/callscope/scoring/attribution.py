@@ -21,7 +21,8 @@ Says nothing new; it reads the stages. Extra calls and claims do not change it, 
 Rules: a not_observed, b negative_with_call, c both_empty, d selection_undecided, e negative_without_call,
 f required_call_absent, g parameters, h semantics_undecided, i all_required_right.
 
-The kinds of parameter error stand in this order (missing, temporal, value); the evidence lists every kind found. A
+The kinds of parameter error stand in this order (missing, temporal, value); the evidence lists every kind found, those
+of the calls that came beside a missing one too (the multi-label view). A
 malformed attempt is a `value` error: arguments were given and cannot be used, and what they would have held is not
 guessed at. Arguments that meet the rules and break the schema are a parameter error too: no server would take them.
 
@@ -44,7 +45,7 @@ from callscope.contract import (
     Selection,
     Tool,
 )
-from callscope.scoring.alignment import Alignment, Match
+from callscope.scoring.alignment import Alignment, Match, rules_of
 from callscope.scoring.arguments import ErrorKind, is_temporal
 from callscope.scoring.pointers import first_part
 from callscope.scoring.semantics import Meaning
@@ -88,13 +89,14 @@ def attribution(
     """
     if not isinstance(expected, (ExpectTool, ExpectTools)):
         return _negative(expected, selected)
-    if alignment.answered < len(required):
-        return Attributed("miss_recall", "required_call_absent", {})
     kinds: set[ErrorKind] = set(meaning.errors)
     for match in [match for match in alignment.matches if match is not None]:
-        kinds |= _structural(match, _rules(match, required), structures[match.call], tools)
+        kinds |= _structural(match, rules_of(match, required), structures[match.call], tools)
+        kinds |= set(match.compared.errors) if match.compared is not None else set()
+    listed = [(kind, category) for kind, category in _CATEGORY if kind in kinds]
+    if alignment.answered < len(required):
+        return Attributed("miss_recall", "required_call_absent", {"errors": ["miss", *[kind for kind, _ in listed]]})
     if kinds:
-        listed = [(kind, category) for kind, category in _CATEGORY if kind in kinds]
         return Attributed(listed[0][1], "parameters", {"errors": [kind for kind, _ in listed]})
     if meaning.value == "undecided":
         return Attributed("judge_failure", "semantics_undecided", {})
@@ -109,12 +111,6 @@ def _negative(expected: Expectation, selected: Selection) -> Attributed:
     if selected == "undecided":
         return Attributed("judge_failure", "selection_undecided", {})
     return Attributed("correct", "negative_without_call", {})
-
-
-def _rules(match: Match, required: Sequence[ExpectedCall]) -> ArgumentRules:
-    wanted = required[match.required]
-    kind, _, number = match.by.partition("/")
-    return wanted.alternatives[int(number)].arguments if kind == "alternatives" else wanted.arguments
 
 
 def _structural(
@@ -148,7 +144,7 @@ def gold_outside_schema(
     for match in alignment.matches:
         if match is None or match.compared is None or match.compared.result == "wrong":
             continue
-        rules = _rules(match, required)
+        rules = rules_of(match, required)
         for error in structures[match.call].get("errors", ()):
             absent = error["keyword"] == "required" and error["pointer"] == ""
             spoken = {*rules.required_equals, *rules.one_of, *(rules.constraints if absent else ())}

@@ -1,7 +1,8 @@
 """Which strings state the same date or instant, read only where the format leaves no doubt.
 
 Not a parser of dates in general, and no clock or zone table: what could be read in two ways states nothing here, and
-is compared as text. Used only for arguments that a case declares `temporal` (docs/decisions/0014).
+is compared as text. Used for arguments that a case declares `temporal`, and, in ISO forms only, for those whose schema
+has a date's `format` (docs/decisions/0014 and 0019).
 
 | the text                                                         | states                        |
 |------------------------------------------------------------------|-------------------------------|
@@ -12,7 +13,8 @@ is compared as text. Used only for arguments that a case declares `temporal` (do
 | `03/01/2026`, `1.3.26`, `9:00`, a leap second, an impossible day | nothing: it could be misread  |
 
 Two strings state the same when both state a thing of one kind and it is equal: a date is no midnight, a wall time no
-instant. Eight digits that are a date both this way and day-month-year would be of a year before 1300 the other way.
+instant; but where the case's reference time has an offset, a wall time is the instant that clocks there show it.
+Eight digits that are a date both this way and day-month-year would be of a year before 1300 the other way.
 
 Sources: ISO 8601-1:2019 (5.2.2, 5.4.2); RFC 3339 section 5.6; scoring-faults 12 (probe q09).
 """
@@ -23,7 +25,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-__all__ = ["same_time"]
+__all__ = ["Times", "offset_of", "same_time"]
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES = (
@@ -53,16 +55,35 @@ class _Moment(NamedTuple):
     fraction: str
 
 
-def same_time(left: str, right: str) -> bool:
+class Times(NamedTuple):
+    """How the times of an argument are compared. `iso_only`: not in words, and not in eight digits; `offset`: seconds
+    east of UTC of the case's reference time, None where it has none."""
+
+    iso_only: bool = False
+    offset: int | None = None
+
+
+ANY_SPELLING = Times()
+
+
+def same_time(left: str, right: str, times: Times = ANY_SPELLING) -> bool:
     """Whether both texts state the same date, wall time or instant in formats of the table. Never raises."""
-    stated = _stated(left)
-    return stated is not None and stated == _stated(right)
+    stated = _stated(left, times)
+    return stated is not None and stated == _stated(right, times)
 
 
-def _stated(text: str) -> _Moment | None:
+def offset_of(reference_time: str | None) -> int | None:
+    """Seconds east of UTC of an ISO 8601 moment that states its zone; None for any other text, and for None."""
+    found = _NUMERIC.fullmatch(reference_time or "")
+    return _offset(found["zone"]) if found is not None and found["zone"] else None
+
+
+def _stated(text: str, times: Times) -> _Moment | None:
     if len(text) > _LONGEST:
         return None
     found = _NUMERIC.fullmatch(text)
+    if times.iso_only and (found is None or found["compact"] is not None):
+        return None
     if found is None:
         for worded in _WORDED:
             named = worded.fullmatch(text)
@@ -80,8 +101,11 @@ def _stated(text: str) -> _Moment | None:
     offset = _offset(found["zone"])
     if hour > 23 or minute > 59 or second > 59 or offset is None:
         return None
+    zoned = found["zone"] is not None
+    if not zoned and times.offset is not None:
+        zoned, offset = True, times.offset
     seconds = day.seconds + 3600 * hour + 60 * minute + second - offset
-    return _Moment("instant" if found["zone"] else "wall", seconds, (found["fraction"] or "").rstrip("0"))
+    return _Moment("instant" if zoned else "wall", seconds, (found["fraction"] or "").rstrip("0"))
 
 
 def _date(year: int, month: int, day: int) -> _Moment | None:

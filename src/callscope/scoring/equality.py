@@ -12,8 +12,10 @@ Not the equality of hashes (`canonical`), which keeps `5` and `5.0` apart, and n
 | numbers apart otherwise (`0.1 + 0.2` and `0.3` too)     | wrong       | value              |
 | strings alike by code point                             | exact       |                    |
 | strings alike after NFC                                 | acceptable  | unicode_form       |
-| strings of one date or instant, declared temporal       | acceptable  | same_time          |
+| strings of one date or instant, where times are read  | acceptable  | same_time          |
 | strings that differ in case, space or punctuation       | wrong       | value              |
+| the text is `folded`: strings alike under `folding`     | acceptable  | folded             |
+| the text is `folded`: fractions within a relative 1e-9  | acceptable  | within_tolerance   |
 | arrays of another length                                | wrong       | length             |
 | arrays in another order, declared unordered             | acceptable  | reordered          |
 | arrays in another order otherwise                       | wrong       | at each index      |
@@ -31,15 +33,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from callscope.contract import Tolerance
+from callscope.contract import Pattern, PatternArray, PatternValue, Tolerance
 from callscope.scoring.assignment import assign
-from callscope.scoring.dates import same_time
+from callscope.scoring.dates import Times, same_time
+from callscope.scoring.folding import same_folded
 from callscope.scoring.pointers import child
 
-__all__ = ["Equal", "Equality", "compare_values"]
+__all__ = ["Equal", "Equality", "compare_pattern", "compare_values"]
 
 Equal = Literal["exact", "acceptable", "wrong"]
 _NO_TOLERANCE: Mapping[str, Tolerance] = {}
+_FOLDED_RELATIVE = 1e-9
 _COST = {"exact": 0, "acceptable": 1, "wrong": 1000}
 
 
@@ -63,7 +67,8 @@ class _Allowed(NamedTuple):
 
     unordered: Collection[str]
     tolerance: Mapping[str, Tolerance]
-    temporal: bool
+    times: Times | None
+    folded: bool
 
 
 def compare_values(
@@ -73,7 +78,8 @@ def compare_values(
     pointer: str = "",
     unordered: Collection[str] = (),
     tolerance: Mapping[str, Tolerance] = _NO_TOLERANCE,
-    temporal: bool = False,
+    times: Times | None = None,
+    folded: bool = False,
 ) -> Equality:
     """Compare two JSON values found at `pointer`.
 
@@ -83,12 +89,69 @@ def compare_values(
         pointer: where both stand; prefixes every pointer in the result.
         unordered: pointers of arrays that are multisets.
         tolerance: pointer -> tolerance of the number there.
-        temporal: whether the strings in the values state dates or times (`dates`).
+        times: how strings that state dates or times are compared (`dates`); None: as any other.
+        folded: whether strings are compared under `folding`, and fractions to a relative 1e-9.
 
     Total on JSON values up to the parser's depth limit, with integers of any size. Without tolerances the result is the
     same with the two values swapped.
     """
-    return _compare(expected, actual, pointer, _Allowed(unordered, tolerance, temporal))
+    return _compare(expected, actual, pointer, _Allowed(unordered, tolerance, times, folded))
+
+
+def compare_pattern(
+    pattern: Pattern, actual: Any, *, pointer: str = "", times: Times | None = None, folded: bool = False
+) -> Equality:
+    """Compare a JSON value with a pattern; arguments and result as for `compare_values`."""
+    return _pattern(pattern, actual, pointer, _Allowed((), _NO_TOLERANCE, times, folded))
+
+
+def _pattern(pattern: Pattern, actual: Any, pointer: str, allowed: _Allowed) -> Equality:
+    if isinstance(pattern, PatternValue):
+        return _compare(pattern.value, actual, pointer, allowed)
+    if isinstance(pattern, PatternArray):
+        if not isinstance(actual, (list, tuple)):
+            return _differ(pointer, _sketch(pattern), actual)
+        if len(actual) != len(pattern.items):
+            return Equality(
+                "wrong", ({"pointer": pointer, "kind": "length", "expected": _sketch(pattern), "actual": list(actual)},)
+            )
+        return _merge(
+            [_any_of(one_of, actual[at], child(pointer, at), allowed) for at, one_of in enumerate(pattern.items)]
+        )
+    if not isinstance(actual, dict):
+        return _differ(pointer, _sketch(pattern), actual)
+    parts = []
+    for name, key in pattern.keys.items():
+        place = child(pointer, name)
+        if name in actual:
+            parts.append(_any_of(key.one_of, actual[name], place, allowed))
+        elif not key.optional:
+            wanted = [_sketch(one) for one in key.one_of]
+            parts.append(Equality("wrong", ({"pointer": place, "kind": "missing_key", "expected": wanted},)))
+    for name, value in actual.items():
+        if name not in pattern.keys:
+            place = child(pointer, name)
+            parts.append(Equality("wrong", ({"pointer": place, "kind": "unexpected_key", "actual": value},)))
+    return _merge(parts)
+
+
+def _any_of(patterns: Sequence[Pattern], actual: Any, pointer: str, allowed: _Allowed) -> Equality:
+    """The best of the patterns; a single one keeps its own differences."""
+    found = [_pattern(one, actual, pointer, allowed) for one in patterns]
+    best = min(found, key=lambda each: _COST[each.result], default=None)
+    if best is not None and (best.result != "wrong" or len(found) == 1):
+        return best
+    wanted = [_sketch(one) for one in patterns]
+    return Equality("wrong", ({"pointer": pointer, "kind": "value", "expected": wanted, "actual": actual},))
+
+
+def _sketch(pattern: Pattern) -> Any:
+    """A pattern as people read it: an object's and an array's places hold the list of what may stand there."""
+    if isinstance(pattern, PatternValue):
+        return pattern.value
+    if isinstance(pattern, PatternArray):
+        return [[_sketch(one) for one in one_of] for one_of in pattern.items]
+    return {name: [_sketch(one) for one in key.one_of] for name, key in pattern.keys.items()}
 
 
 def _compare(expected: Any, actual: Any, pointer: str, allowed: _Allowed) -> Equality:
@@ -126,8 +189,10 @@ def _strings(expected: str, actual: Any, pointer: str, allowed: _Allowed) -> Equ
     if isinstance(actual, str):
         if _equivalent(expected, actual):
             return _tolerated(pointer, "unicode_form")
-        if allowed.temporal and same_time(expected, actual):
+        if allowed.times is not None and same_time(expected, actual, allowed.times):
             return _tolerated(pointer, "same_time")
+        if allowed.folded and same_folded(expected, actual):
+            return _tolerated(pointer, "folded")
     return _differ(pointer, expected, actual)
 
 
@@ -160,7 +225,17 @@ def _numbers(expected: float, actual: Any, pointer: str, allowed: _Allowed) -> E
         return _EXACT if alike else _tolerated(pointer, "number_form")
     if pointer in allowed.tolerance and _within(expected, actual, allowed.tolerance[pointer]):
         return _tolerated(pointer, "within_tolerance")
+    if allowed.folded and float in {type(expected), type(actual)} and _close(expected, actual):
+        return _tolerated(pointer, "within_tolerance")
     return _differ(pointer, expected, actual)
+
+
+def _close(expected: float, actual: float) -> bool:
+    """Within the relative 1e-9 of the larger of the two; exact, so that no integer is too large."""
+    right, given = _exact(expected), _exact(actual)
+    if right is None or given is None:
+        return False
+    return abs(given - right) <= Fraction(_FOLDED_RELATIVE) * max(abs(right), abs(given))
 
 
 def _sign(zero: float) -> float:

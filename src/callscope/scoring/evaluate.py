@@ -7,6 +7,7 @@ Judges one outcome, the model's first response; what became of a conversation co
 | found                                                              | passed | rule              |
 |--------------------------------------------------------------------|--------|-------------------|
 | not accepted                                                       | None   | not_observed      |
+| the case is excluded                                               | None   | case_excluded     |
 | a selection that is neither right nor undecided                    | False  | selection_failed  |
 | structure invalid or malformed                                     | False  | structure_failed  |
 | semantics wrong                                                    | False  | semantics_failed  |
@@ -33,7 +34,9 @@ from msgspec import structs
 
 from callscope.contract import (
     Case,
+    ExpectedCall,
     Outcome,
+    Ruling,
     Tool,
     ToolCall,
     ToolCalls,
@@ -44,10 +47,13 @@ from callscope.contract import (
 )
 from callscope.contract import tools_by_name as by_name
 from callscope.scoring.acceptance import Accepted, acceptance
-from callscope.scoring.alignment import align
+from callscope.scoring.alignment import Alignment, align, rules_of
+from callscope.scoring.arguments import ruled
 from callscope.scoring.attribution import attribution, gold_outside_schema
+from callscope.scoring.dates import offset_of
 from callscope.scoring.guards import guarded
 from callscope.scoring.intext import told_by_tools
+from callscope.scoring.plain import plainly_right
 from callscope.scoring.selection import prose, selection
 from callscope.scoring.semantics import Meaning, semantics
 from callscope.scoring.structure import Structured, structure
@@ -66,6 +72,7 @@ def evaluate(
     key: TrialKey | None = None,
     recovery: dict[str, Any] | None = None,
     null_means_absent: Mapping[str, Collection[str]] | None = None,
+    rulings: Sequence[Ruling] = (),
 ) -> Verdict:
     """Judge one outcome of one case.
 
@@ -76,12 +83,17 @@ def evaluate(
         key: what names the trial; None: suite "", experiment "auto", model "", repeat 0.
         recovery: the verdict of the conversation, placed as it is; it does not change `passed`.
         null_means_absent: tool name -> arguments whose explicit null counts as left out (`Suite.null_means_absent`).
+        rulings: what a judge ruled on arguments that the rules left open; they count in semantics and attribution.
 
     Never raises on any outcome of JSON values and any case the suite reader accepts. Every stage's evidence is in
     `evidence` (JSON values, lone surrogates kept: write them with `jsontext.dump_faithful`), its rule in `decided_by`.
     """
     if key is None:
         key = TrialKey("", "auto", "", case.id, 0)
+    if not rulings and not null_means_absent and case.excluded is None:
+        plain = plainly_right(case, outcome, by_name(offered_tools(case, tools)), key, recovery)
+        if plain is not None:
+            return plain
     accepted = acceptance(outcome)
     if accepted.value != "accepted":
         return _not_observed(key, outcome, accepted, recovery)
@@ -90,7 +102,9 @@ def evaluate(
     calls = tuple([guarded(call) for call in outcome.calls]) if isinstance(outcome, ToolCalls) else ()
     required = expected_calls(case.expected)
     meant, left_out = _without_nulls(calls, null_means_absent or {})
-    aligned = align(required, meant, offered)
+    aligned = _judged(
+        align(required, meant, offered, offset_of(case.reference_time)), rulings, required, meant, offered
+    )
 
     selected = selection(case.expected, outcome, calls, aligned, case.locale, case.prompt)
     structured = structure(calls, offered)
@@ -100,11 +114,13 @@ def evaluate(
     violated = violations(case.expected, case.prompt, prose(outcome), meant, aligned, case.locale)
     attributed = attribution(case.expected, selected.value, required, aligned, structured.calls, meaning, offered)
     passed, rule = _passed(selected.value, structured, meaning, violated)
+    if case.excluded is not None:
+        passed, rule = None, "case_excluded"
 
     flags = [*outcome.flags, *selected.flags, *structured.flags]
     if structured.value == "invalid" and gold_outside_schema(required, aligned, structured.calls):
         flags.append("gold_outside_schema")
-    evidence: dict[str, Any] = {}
+    evidence: dict[str, Any] = {} if case.excluded is None else {"excluded": case.excluded}
     if selected.evidence:
         evidence["selection"] = selected.evidence
     if structured.calls:
@@ -137,7 +153,7 @@ def evaluate(
             "acceptance": accepted.rule,
             "selection": selected.rule,
             "structure": structured.rule,
-            "semantics": meaning.rule,
+            "semantics": f"judge {rulings[0].judge}" if rulings else meaning.rule,
             "attribution": attributed.rule,
             "passed": rule,
         },
@@ -156,6 +172,29 @@ def _without_nulls(
             left_out.append({"call": place, "arguments": names})
         meant.append(call)
     return tuple(meant), left_out
+
+
+def _judged(
+    aligned: Alignment,
+    rulings: Sequence[Ruling],
+    required: Sequence[ExpectedCall],
+    calls: Sequence[ToolCall],
+    tools: Mapping[str, Tool],
+) -> Alignment:
+    """The alignment with a judge's rulings in it; one on a pair that is not aligned is passed over."""
+    if not rulings:
+        return aligned
+    matches = []
+    for match in aligned.matches:
+        if match is not None and match.compared is not None:
+            said = {one.argument: one for one in rulings if (one.required, one.call) == (match.required, match.call)}
+            tool = tools.get(calls[match.call].name)
+            compared = ruled(
+                match.compared, said, rules_of(match, required), tool.parameters if tool is not None else None
+            )
+            match = match._replace(compared=compared)
+        matches.append(match)
+    return aligned._replace(matches=tuple(matches))
 
 
 def _passed(selected: str, structured: Structured, meaning: Meaning, violated: Violated) -> tuple[bool | None, str]:

@@ -1,7 +1,7 @@
 """Stage 4: are the values the right ones? Judged only where a required tool was called.
 
-Compares with the case's rules (`arguments`) over the best pairing (`alignment`); free text that differs is wrong here,
-and a judge in another room may say otherwise with evidence of its own.
+Compares with the case's rules (`arguments`) over the best pairing (`alignment`). A string that differs is wrong, or
+undecided where the case declares it free text; what a judge ruled is in the pairs already (`arguments.ruled`).
 
 | what was asked, and what came                              | semantics                     | rule                |
 |------------------------------------------------------------|-------------------------------|---------------------|

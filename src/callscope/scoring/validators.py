@@ -24,7 +24,7 @@ __all__ = ["MAX_ERRORS", "Checked", "Checker", "checker_for", "constraint_checke
 MAX_ERRORS = 100
 """Errors kept as evidence; the rest is counted."""
 
-_CACHE_LIMIT = 2048
+_CACHE_LIMIT = 16_384
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _UNDECIDED = (
     jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
@@ -121,7 +121,7 @@ def checker_for(schema: Any) -> Checker:
     """The checker of a schema, built at most once a process for equal schemas (by canonical hash).
 
     A second, faster cache knows schema objects by identity: contract types are frozen, and a schema must not be
-    changed in place after it was used. Both are emptied when they reach 2,048 entries. Never raises: what cannot be
+    changed in place after it was used. Both are emptied when they reach 16,384 entries. Never raises: what cannot be
     compiled, or is no JSON, comes back with `problem` set.
     """
     known = _by_identity.get(id(schema))

@@ -25,6 +25,7 @@ SUITE_FILES = (
     "tools.json",
     "cases.jsonl",
     "suite.toml",
+    "versions.json",
     "fakes.json",
     "tools.compatibility.json",
     OVERLAY,

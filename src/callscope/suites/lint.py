@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from callscope.contract import Case, Suite
 from callscope.jsontext import JsonFault, parse_json
-from callscope.suites import lint_cases, lint_gold, lint_tools
+from callscope.suites import lint_cases, lint_gold, lint_tools, lint_version
 from callscope.suites.lint_base import ALLOW, Lintable, Rule, Severity, Spot
 
 __all__ = ["RULES", "Finding", "Rule", "Severity", "lint_suite"]
@@ -107,6 +107,7 @@ RULES: tuple[Rule, ...] = (
     *lint_tools.RULES,
     *lint_gold.RULES,
     *lint_cases.RULES,
+    *lint_version.RULES,
     Rule("bad-waiver", "warning", "a waiver that waives nothing", _bad_waivers),
 )
 """Every rule, in the order in which its findings are reported."""

@@ -76,27 +76,35 @@ class Lintable:
         """Every acceptable call of every case, alternatives included."""
         return tuple(gold for case in self.suite.cases for gold in golds(case))
 
-    def properties(self, name: str) -> Mapping[str, Any]:
+    def tool(self, name: str, case: Case | None = None) -> Tool | None:
+        """The tool that a name means in a case: one of the case's own, where it brings some, else the suite's."""
+        if case is not None and case.own_tools:
+            return next((tool for tool in case.own_tools if tool.name == name), None)
+        return self.tools.get(name)
+
+    def properties(self, name: str, case: Case | None = None) -> Mapping[str, Any]:
         """The declared parameters of a tool; empty where it has none or does not exist."""
-        tool = self.tools.get(name)
+        tool = self.tool(name, case)
         found = tool.parameters.get("properties") if tool else None
         return found if isinstance(found, dict) else {}
 
-    def required(self, name: str) -> tuple[str, ...]:
+    def required(self, name: str, case: Case | None = None) -> tuple[str, ...]:
         """The parameters a tool's schema requires."""
-        tool = self.tools.get(name)
+        tool = self.tool(name, case)
         found = tool.parameters.get("required") if tool else None
         return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
-    def closed(self, name: str) -> bool:
+    def closed(self, name: str, case: Case | None = None) -> bool:
         """Whether a tool refuses arguments it does not declare."""
-        tool = self.tools.get(name)
+        tool = self.tool(name, case)
         return tool is not None and tool.parameters.get("additionalProperties") is False
 
-    def validator(self, name: str) -> jsonschema_rs.Validator | None:
+    def validator(self, name: str, case: Case | None = None) -> jsonschema_rs.Validator | None:
         """The validator of a tool's parameters, or None where there is no such tool or its schema is none."""
+        tool = self.tool(name, case)
+        if case is not None and case.own_tools:
+            return buildable(tool.parameters)[0] if tool else None
         if name not in self._validators:
-            tool = self.tools.get(name)
             self._validators[name] = buildable(tool.parameters)[0] if tool else None
         return self._validators[name]
 

@@ -81,7 +81,8 @@ def _behaviour_uncovered(it: Lintable) -> Iterator[Spot]:
 
 
 def _situation(case: Case) -> tuple[object, ...]:
-    return (case.tools, case.reference_time)
+    own = tuple(tool.name for tool in case.own_tools)
+    return (case.tools, case.reference_time, own, case.messages)
 
 
 def _bare(prompt: str) -> str:

@@ -11,10 +11,16 @@ from typing import Any
 import jsonschema_rs
 
 from callscope.contract import (
+    LABELS_OF,
     Case,
     ExpectClarification,
     ExpectNoCall,
     ExpectTools,
+    Pattern,
+    PatternArray,
+    PatternValue,
+    implied_item,
+    item_of,
     offered_tools,
 )
 from callscope.errors import shown
@@ -37,11 +43,11 @@ def _target(case: Case) -> str | None:
 
 def _unknown_tool(it: Lintable) -> Iterator[Spot]:
     for gold in it.golds:
-        if gold.name not in it.tools:
+        if it.tool(gold.name, gold.case) is None:
             yield _at(gold, f"there is no tool {shown(gold.name)!r}")
     for case in it.suite.cases:
         target = _target(case)
-        if target is not None and target not in it.tools:
+        if target is not None and it.tool(target, case) is None:
             yield Spot(_FILE, f"there is no tool {shown(target)!r}", case.id, "expected.target")
         for name in case.tools or ():
             if name not in it.tools:
@@ -51,33 +57,44 @@ def _unknown_tool(it: Lintable) -> Iterator[Spot]:
 def _not_offered(it: Lintable) -> Iterator[Spot]:
     for gold in it.golds:
         offered = {tool.name for tool in offered_tools(gold.case, it.suite.tools)}
-        if gold.name in it.tools and gold.name not in offered:
+        if it.tool(gold.name, gold.case) is not None and gold.name not in offered:
             yield _at(gold, f"{gold.name} is expected, but the case does not offer it")
 
 
 def _mentioned(gold: Gold) -> set[str]:
     rules = gold.rules
     pointed = {pointer.split("/")[1] for pointer in rules.tolerance if pointer.startswith("/")}
-    return {*rules.required_equals, *rules.one_of, *rules.optional, *rules.constraints, *rules.temporal, *pointed}
+    named = {*rules.optional, *rules.constraints, *rules.temporal, *rules.free_text}
+    return {*rules.required_equals, *rules.one_of, *rules.patterns, *named, *pointed}
 
 
 def _unknown_parameter(it: Lintable) -> Iterator[Spot]:
     for gold in it.golds:
-        if gold.name not in it.tools:
+        if it.tool(gold.name, gold.case) is None:
             continue
-        declared = it.properties(gold.name)
+        declared = it.properties(gold.name, gold.case)
         for name in sorted(_mentioned(gold) - set(declared)):
             message = f"{gold.name} has no parameter {shown(name)!r}; it has {', '.join(declared) or 'none'}"
-            yield _at(gold, message)._replace(severity=None if it.closed(gold.name) else "warning")
+            yield _at(gold, message)._replace(severity=None if it.closed(gold.name, gold.case) else "warning")
 
 
 def _instances(gold: Gold, absent: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """Arguments the rules accept: each value of `one_of` once, the rest at its first; those `absent` may be as null."""
     first = {name: values[0] for name, values in gold.rules.one_of.items() if values}
-    base = {**dict.fromkeys(absent), **gold.rules.required_equals, **first}
+    nested = {name: _first_of(patterns[0]) for name, patterns in gold.rules.patterns.items() if patterns}
+    base = {**dict.fromkeys(absent), **gold.rules.required_equals, **nested, **first}
     yield base
     for name, values in gold.rules.one_of.items():
         yield from ({**base, name: value} for value in values[1:])
+
+
+def _first_of(pattern: Pattern) -> Any:
+    """The value that meets a pattern by its first alternatives, optional keys included."""
+    if isinstance(pattern, PatternValue):
+        return pattern.value
+    if isinstance(pattern, PatternArray):
+        return [_first_of(one_of[0]) for one_of in pattern.items if one_of]
+    return {name: _first_of(key.one_of[0]) for name, key in pattern.keys.items() if key.one_of}
 
 
 def _refusals(gold: Gold, validator: jsonschema_rs.Validator, absent: Collection[str]) -> Iterator[str]:
@@ -93,12 +110,12 @@ def _refusals(gold: Gold, validator: jsonschema_rs.Validator, absent: Collection
 
 def _violates_schema(it: Lintable) -> Iterator[Spot]:
     for gold in it.golds:
-        validator, mentioned = it.validator(gold.name), _mentioned(gold)
+        validator, mentioned = it.validator(gold.name, gold.case), _mentioned(gold)
         if validator is None:
             continue
         absent = it.suite.null_means_absent.get(gold.name, ())
         told = dict.fromkeys(_refusals(gold, validator, absent))
-        for name in it.required(gold.name):
+        for name in it.required(gold.name, gold.case):
             if name in absent:
                 continue
             if name not in mentioned:
@@ -134,9 +151,9 @@ def _contradictions(it: Lintable) -> Iterator[Spot]:
         rules = gold.rules
         for name in sorted(set(rules.forbidden) & {*rules.required_equals, *rules.one_of, *rules.optional}):
             yield _at(gold, f"{shown(name)!r} is forbidden, and also allowed", "forbidden")
-        for name in sorted(set(rules.required_equals) & set(rules.one_of)):
+        for name in sorted(set(rules.required_equals) & {*rules.one_of, *rules.patterns}):
             yield _at(gold, f"{shown(name)!r} has one required value, and also a choice of values", "one_of")
-        for name in sorted(name for name, values in rules.one_of.items() if not values):
+        for name in sorted(name for name, values in {**rules.patterns, **rules.one_of}.items() if not values):
             yield _at(gold, f"no value of {shown(name)!r} is acceptable: the list is empty", "one_of")
 
 
@@ -171,7 +188,7 @@ def _clarification(it: Lintable) -> Iterator[Spot]:
             continue
         offered = [tool.name for tool in offered_tools(case, it.suite.tools)]
         tools = [expected.target] if expected.target else offered
-        askable = {name for tool in tools for name in it.required(tool)}
+        askable = {name for tool in tools for name in it.required(tool, case)}
         if not expected.missing:
             yield Spot(_FILE, "a clarification must name what is missing", case.id, "expected.missing")
         for name in expected.missing:
@@ -206,6 +223,31 @@ def _call_order(it: Lintable) -> Iterator[Spot]:
             yield Spot(_FILE, "the calls depend on each other in a circle", case.id, "expected.calls")
 
 
+def _item(it: Lintable) -> Iterator[Spot]:
+    for case in it.suite.cases:
+        implied, item = implied_item(case.expected), item_of(case)
+        if item != implied:
+            message = f"the item is {item}, and the expectation makes it {implied}"
+            yield Spot(_FILE, message, case.id, "item")
+        if case.label is not None and case.label not in LABELS_OF[item]:
+            message = f"a {item} is labelled {' or '.join(LABELS_OF[item])}, not {case.label}"
+            yield Spot(_FILE, message, case.id, "label")
+        if case.negative_type is not None and item in ("positive", "underspecified"):
+            yield Spot(_FILE, f"a {item} has no negative type", case.id, "negative_type")
+
+
+def _own_tools(it: Lintable) -> Iterator[Spot]:
+    for case in it.suite.cases:
+        names = [tool.name for tool in case.own_tools]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield Spot(_FILE, f"two of the case's own tools are called {shown(name)!r}", case.id, "own_tools")
+        for index, tool in enumerate(case.own_tools):
+            reason = buildable(tool.parameters)[1]
+            if reason is not None:
+                message = f"{shown(tool.name)}: this is no JSON Schema: {reason}"
+                yield Spot(_FILE, message, case.id, f"own_tools[{index}].parameters")
+
+
 RULES: tuple[Rule, ...] = (
     Rule("unknown-tool", "error", "an expectation names a tool that the suite does not have", _unknown_tool),
     Rule("tool-not-offered", "error", "the expected tool is withheld from the model", _not_offered),
@@ -220,5 +262,7 @@ RULES: tuple[Rule, ...] = (
     Rule("contradictory-rules", "error", "rules that no arguments can satisfy", _contradictions),
     Rule("pointer-to-nowhere", "error", "a tolerance or unordered array that does not exist", _pointers),
     Rule("bad-clarification", "error", "a question about something no tool requires", _clarification),
+    Rule("bad-own-tools", "error", "a case's own tools that share a name or have no schema", _own_tools),
+    Rule("contradictory-item", "error", "an item or label that is not what the expectation says", _item),
     Rule("bad-call-order", "error", "required calls that cannot be ordered", _call_order),
 )

@@ -38,7 +38,7 @@ class SuiteToml(Struct, frozen=True, forbid_unknown_fields=True):
     """What `suite.toml` may say. Every field is optional, and so is the file.
 
     `title` and `licence` are for readers; `max_tool_rounds` above 0 makes the suite a conversation. `provider` is whom
-    a suite of kind `provider-optimised` is written for.
+    a suite of kind `provider-optimised` is written for. `benchmark` is what a suite was imported from.
     """
 
     name: str | None = None
@@ -48,6 +48,7 @@ class SuiteToml(Struct, frozen=True, forbid_unknown_fields=True):
     licence: str | None = None
     max_tool_rounds: int = 0
     provider: str | None = None
+    benchmark: str | None = None
 
 
 def load_suite(where: str | Path, *, version: str | None = None) -> Suite:
@@ -82,7 +83,7 @@ def _load(files: Mapping[str, bytes], name: str, version: str | None, shown: Map
     faults: list[InputError] = []
     about = _about(files, Page(shown["suite.toml"], faults))
     system = _text(files, "system.txt", Page(shown["system.txt"], faults))
-    tools = _tools(files, shown, faults)
+    tools = _tools(files, shown, faults, all_own=_all_bring_own(files.get("cases.jsonl", b"")))
     parameters = {tool.name: _parameter_names(tool) for tool in tools}
     cases = _cases(files, Page(shown["cases.jsonl"], faults), parameters)
     fakes = _fakes(files, Page(shown["fakes.json"], faults), parameters)
@@ -101,6 +102,7 @@ def _load(files: Mapping[str, bytes], name: str, version: str | None, shown: Map
         fakes=fakes,
         sources=sources,
         providers=(about.provider,) if about.provider else (),
+        benchmark=about.benchmark,
     )
     if OVERLAY not in files:
         return suite
@@ -137,7 +139,15 @@ def _about(files: Mapping[str, bytes], page: Page) -> SuiteToml:
     return about
 
 
-def _tools(files: Mapping[str, bytes], shown: Mapping[str, str], faults: list[InputError]) -> list[Tool]:
+def _all_bring_own(cases: bytes) -> bool:
+    """Whether every line of the cases brings tools of its own, so that the suite needs none."""
+    lines = [line for line in cases.split(b"\n") if line.strip()]
+    return bool(lines) and all(b'"own_tools"' in line or b'"ownTools"' in line for line in lines)
+
+
+def _tools(
+    files: Mapping[str, bytes], shown: Mapping[str, str], faults: list[InputError], *, all_own: bool
+) -> list[Tool]:
     present = [file for file in ("tools.core.json", "tools.json") if file in files]
     file = present[0] if present else "tools.core.json"
     page = Page(shown[file], faults)
@@ -162,7 +172,7 @@ def _tools(files: Mapping[str, bytes], shown: Mapping[str, str], faults: list[In
         else:
             page.fault("this is not what may stand here", path, found=value, expected="a list of tools")
         return []
-    if not value:
+    if not value and not all_own:
         page.fault("there are no tools", path, expected="at least one tool")
     reader = Reader(page, {})
     read = [reader.read(_unwrapped(item, page, (*path, i)), Tool, (*path, i)) for i, item in enumerate(value)]
@@ -208,8 +218,9 @@ def _cases(files: Mapping[str, bytes], page: Page, parameters: Mapping[str, froz
             hint = f"It is first used on line {first_at[case.id]}."
             page.fault("this id is used twice", ("id",), found=case.id, hint=hint)
         first_at.setdefault(case.id, number)
-        if parameters:
-            _check_names(case, page, parameters)
+        known = {tool.name: frozenset[str]() for tool in case.own_tools} or parameters
+        if known:
+            _check_names(case, page, known)
         cases.append(case)
     if not cases and len(page.faults) == noted and "cases.jsonl" in files:
         page.fault("there are no cases", expected="one case on each line")

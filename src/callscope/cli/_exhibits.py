@@ -1,0 +1,79 @@
+"""The exhibits of `callscope report`: runs read, exhibits made, and written in the forms asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from callscope.capture.folder import write_atomically
+from callscope.cli._console import out, put, say
+from callscope.errors import InputError
+from callscope.reports.across import Options, Source
+from callscope.reports.difficulty import read_mixes
+from callscope.reports.exhibits.forms import (
+    exhibits_html,
+    exhibits_json,
+    exhibits_markdown,
+    print_exhibits,
+    svg_files,
+)
+from callscope.reports.exhibits.parts import Exhibit
+from callscope.reports.presets import exhibits_of
+from callscope.reports.queries import Policy
+from callscope.runs import open_run
+
+__all__ = ["Wanted", "show_exhibits"]
+
+
+class Wanted(NamedTuple):
+    """What was asked for on the command line."""
+
+    preset: Literal["table1", "table2", "figure3", "figure4", "routing", "all"]
+    mix: tuple[str, ...]
+    both_empty: Policy
+    strict_extra: bool
+    full: bool
+    html: Path | None
+    svg: Path | None
+    markdown: bool
+    json: bool
+
+
+def show_exhibits(runs: Sequence[Path], wanted: Wanted) -> int:
+    """Make the exhibits and write or print them. Raises InputError, RunFolderError."""
+    mixes = read_mixes(wanted.mix)
+    sources = [Source(str(path), open_run(path).summary().data) for path in runs]
+    options = Options(wanted.both_empty, wanted.strict_extra, wanted.full)
+    exhibits = exhibits_of(wanted.preset, sources, options, mixes)
+    written = _files(exhibits, sources, wanted)
+    for path in written:
+        say(f"Written: {path}")
+    if wanted.json:
+        put(exhibits_json(exhibits))
+    elif wanted.markdown:
+        put(exhibits_markdown(exhibits).encode("utf-8", "replace"))
+    elif not written:
+        print_exhibits(exhibits, out())
+    return 0
+
+
+def _files(exhibits: list[Exhibit], sources: Sequence[Source], wanted: Wanted) -> list[Path]:
+    written = []
+    if wanted.html is not None:
+        title = ", ".join(source.summary["run"]["run_id"] for source in sources)
+        write_atomically(wanted.html, exhibits_html(exhibits, title).encode("utf-8", "replace"))
+        written.append(wanted.html)
+    if wanted.svg is not None:
+        drawn = svg_files(exhibits)
+        if not drawn:
+            hint = "Use --preset figure3, figure4 or all"
+            raise InputError("has no picture", field=f"--preset {wanted.preset}", hint=hint)
+        try:
+            wanted.svg.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", file=wanted.svg) from None
+        for name, data in drawn.items():
+            write_atomically(wanted.svg / name, data)
+            written.append(wanted.svg / name)
+    return written

@@ -1,0 +1,235 @@
+"""The comparison as data: units, the declared family of tests, and for each suite and experiment what was found.
+
+The one place that joins pairing, estimators, differences of manifests and words; presenters show what stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from callscope.comparison.corrections import Correction, adjusted
+from callscope.comparison.differences import changed, variables
+from callscope.comparison.estimate import Difference, estimate
+from callscope.comparison.metrics import Metric, metric_named
+from callscope.comparison.paired import RESAMPLES
+from callscope.comparison.pairing import GroupName, Pairing, Unit, pair_up, read_units, shared_cases
+from callscope.comparison.power import ALPHA, POWER
+from callscope.comparison.together import omnibus, own_rate, ranking, repeats, significant
+from callscope.comparison.words import attribution_words, left_out_words, verdict_words
+from callscope.errors import InputError
+from callscope.reports.numbers import RATE_DIGITS, rounded
+from callscope.reports.safe import one_line
+from callscope.reports.view import RunView
+
+__all__ = ["SCHEMA", "Options", "compare"]
+
+SCHEMA = "callscope/comparison/1"
+
+
+class Options(Struct, frozen=True):
+    """What is compared and how. `family` declares the tests: `baseline` (the first with each other one), `all`, or
+    pairs of letters as `A:B,B:C`. `min_coverage` is a fraction of the planned cases."""
+
+    metric: str = "passed"
+    models: tuple[str, ...] = ()
+    suite: str | None = None
+    experiment: str | None = None
+    correction: Correction = "holm"
+    family: str = "baseline"
+    min_coverage: float | None = None
+    seed: int = 0
+
+
+class _Test(NamedTuple):
+    group: GroupName
+    first: Unit
+    second: Unit
+    pairing: Pairing
+
+
+def compare(sources: Sequence[tuple[str, RunView]], options: Options) -> dict[str, Any]:
+    """Compare the models of some runs, each run given with its path.
+
+    Returns a JSON object (docs/guides/read-a-comparison.md says what stands in it); the same input gives the same one.
+    Raises InputError for a name, family or bound that is none, and where no two share a suite and experiment.
+    """
+    metric = metric_named(options.metric)
+    if options.min_coverage is not None and not 0 <= options.min_coverage <= 1:
+        raise InputError(
+            "is no share", field="--min-coverage", found=options.min_coverage, expected="a number from 0 to 1, as 0.9"
+        )
+    if options.seed < 0:
+        raise InputError("is no seed", field="--seed", found=options.seed, expected="a whole number from 0")
+    units = read_units(sources, metric, options.models, options.suite, options.experiment)
+    declared = _declared(options.family, units)
+    names = list(dict.fromkeys(name for unit in units for name in unit.groups))
+    shared = [name for name in names if sum(name in unit.groups for unit in units) >= 2]
+    tests = [
+        _Test(name, first, second, pair_up(first.groups[name], second.groups[name]))
+        for name in shared
+        for first, second in declared
+        if name in first.groups and name in second.groups
+    ]
+    if not tests:
+        raise _nothing_shared(units, metric)
+    count = sum(bool(test.pairing.pairs) for test in tests)
+    family = {
+        "declared": options.family,
+        "tests": count,
+        "correction": options.correction,
+        "alpha": ALPHA,
+        "power": POWER,
+        "min_coverage": options.min_coverage,
+    }
+    pairs = _pairs(tests, metric, family, options)
+    coverages = [0.0 if test.pairing.coverage is None else test.pairing.coverage for test in tests]
+    lowest = min(coverages)
+    return {
+        "schema": SCHEMA,
+        "precision": {"rate": RATE_DIGITS},
+        "metric": {"name": metric.name, "does": metric.does, "conditional": metric.conditional},
+        "seed": options.seed,
+        "resamples": RESAMPLES,
+        "family": family,
+        "units": [_unit(unit) for unit in units],
+        "groups": [_group(name, units, pairs.get(name, []), metric, options) for name in shared],
+        "not_compared": [
+            {"suite": name[0], "experiment": name[1], "units": [u.letter for u in units if name in u.groups]}
+            for name in names
+            if name not in shared
+        ],
+        "coverage": {
+            "lowest": rounded(lowest, RATE_DIGITS),
+            "asked": options.min_coverage,
+            "enough": None if options.min_coverage is None else lowest >= options.min_coverage,
+        },
+    }
+
+
+def _declared(family: str, units: Sequence[Unit]) -> list[tuple[Unit, Unit]]:
+    """The pairs of units that are to be tested, in order."""
+    if family == "baseline":
+        return [(units[0], other) for other in units[1:]]
+    if family == "all":
+        return list(combinations(units, 2))
+    by_letter = {unit.letter: unit for unit in units}
+    found: list[tuple[Unit, Unit]] = []
+    for part in family.split(","):
+        first, colon, second = (piece.strip() for piece in part.partition(":"))
+        if not colon or first not in by_letter or second not in by_letter or first == second:
+            known = ", ".join(f"{unit.letter} {unit.name}" for unit in units)
+            raise InputError(
+                "declares no pair",
+                field="--family",
+                found=part,
+                expected="baseline, all, or pairs of letters as A:B,A:C",
+                hint=f"The letters here are {known}",
+            )
+        pair = (by_letter[first], by_letter[second])
+        if pair in found or pair[::-1] in found:
+            raise InputError("declares a pair twice", field="--family", found=part)
+        found.append(pair)
+    return found
+
+
+def _nothing_shared(units: Sequence[Unit], metric: Metric) -> InputError:
+    held = [
+        f"{unit.letter} {unit.name}: {', '.join(' / '.join(name) for name in unit.groups) or 'nothing'}"
+        for unit in units
+    ]
+    return InputError(
+        f"no declared pair shares a suite and experiment with cases that `{metric.name}` speaks of",
+        found=one_line("; ".join(held), 400),
+        hint="Suites and experiments are never compared across; run the same ones, or choose another --metric",
+    )
+
+
+def _pairs(
+    tests: Sequence[_Test], metric: Metric, family: dict[str, Any], options: Options
+) -> dict[GroupName, list[dict[str, Any]]]:
+    """Every declared test with its estimate, its place in the family, and its words, by group."""
+    found = [estimate(test.pairing.pairs, options.seed, max(1, family["tests"])) for test in tests]
+    p_values = iter(adjusted([each.p for each in found if each is not None], options.correction))
+    pairs: dict[GroupName, list[dict[str, Any]]] = {}
+    for test, difference in zip(tests, found, strict=True):
+        p_adjusted = None if difference is None else next(p_values)
+        coverage = test.pairing.coverage
+        decidable = options.min_coverage is None or (coverage or 0.0) >= options.min_coverage
+        differing = variables(
+            (test.first.manifest, test.first.model), (test.second.manifest, test.second.model), *test.group
+        )
+        pair: dict[str, Any] = {
+            "first": test.first.letter,
+            "second": test.second.letter,
+            "planned": test.pairing.planned,
+            "coverage": rounded(coverage, RATE_DIGITS),
+            "left_out": [
+                {"reason": each.reason, "where": _where(each.where, test), "cases": each.cases}
+                for each in test.pairing.left_out
+            ],
+            "difference": _difference(difference),
+            "p_adjusted": significant(p_adjusted),
+            "decidable": decidable,
+            "established": p_adjusted is not None and decidable and p_adjusted <= ALPHA,
+            "variables": [msgspec.to_builtins(each) for each in differing],
+            "changed": list(changed(differing)),
+        }
+        said = (verdict_words(pair, metric, family), attribution_words(pair))
+        pair["says"] = list(said)
+        pair["paired"] = left_out_words(pair)
+        pairs.setdefault(test.group, []).append(pair)
+    return pairs
+
+
+def _where(where: str, test: _Test) -> str:
+    return {"first": test.first.letter, "second": test.second.letter}.get(where, "both")
+
+
+def _difference(found: Difference | None) -> dict[str, Any] | None:
+    """An estimate at the precision of a summary."""
+    if found is None:
+        return None
+    data = msgspec.to_builtins(found)
+    data["low"], data["high"] = data.pop("interval")
+    exact = {"p": significant(found.p), "mcnemar": {**data["mcnemar"], "p": significant(found.mcnemar.p)}}
+    return {
+        name: rounded(value, RATE_DIGITS) if isinstance(value, float) else value for name, value in data.items()
+    } | exact
+
+
+def _unit(unit: Unit) -> dict[str, Any]:
+    ref = next((ref for ref in unit.manifest.models if ref.entry.label == unit.model), None)
+    return {
+        "letter": unit.letter,
+        "name": unit.name,
+        "model": unit.model,
+        "run_id": unit.manifest.run_id,
+        "path": unit.path,
+        "status": unit.manifest.status,
+        "stand_in": ref.entry.stand_in if ref is not None else False,
+    }
+
+
+def _group(
+    name: GroupName, units: Sequence[Unit], pairs: list[dict[str, Any]], metric: Metric, options: Options
+) -> dict[str, Any]:
+    """One suite under one experiment: each unit by itself, the pairs, and all on the cases they share."""
+    held = [unit for unit in units if name in unit.groups]
+    cases = shared_cases([unit.groups[name] for unit in held])
+    letters = [unit.letter for unit in held]
+    planned = set().union(*(unit.groups[name].seen for unit in held))
+    decidable = len(cases) >= (options.min_coverage or 0.0) * len(planned)
+    return {
+        "suite": name[0],
+        "experiment": name[1],
+        "units": [own_rate(unit, name) for unit in held],
+        "pairs": pairs,
+        "omnibus": omnibus(cases, letters, metric, decidable=decidable) if len(held) > 2 else None,
+        "ranking": ranking(cases, letters, options.seed),
+        "repeats": repeats(cases, letters, options.seed),
+    }

@@ -1,0 +1,220 @@
+"""Importing a benchmark: its folder read, its suites written, or its recorded answers made a run that was never run.
+
+The impure shell of `importers`. A recorded answer becomes an ordinary record (its exact bytes, no request, no times),
+so that everything that reads a run reads it: replay, reports, comparison, the judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from callscope.canonical import sha256_hex
+from callscope.capture.codec import encode_record
+from callscope.capture.environment import read_environment
+from callscope.capture.folder import RECORDS, RunFolder, write_atomically
+from callscope.capture.log import RecordLog
+from callscope.contract import (
+    Block,
+    Budgets,
+    Exchange,
+    Manifest,
+    ModelEntry,
+    ModelRef,
+    Record,
+    Round,
+    Settings,
+    Suite,
+    SuiteRef,
+    Timing,
+    TrialKey,
+)
+from callscope.errors import InputError, RunFolderError
+from callscope.importers import RECORDED, Answer, Answered, Benchmark, Imported, benchmark, benchmark_names
+from callscope.runs import Run, open_run
+from callscope.suites import load_suite_bytes
+
+__all__ = ["ImportedRun", "import_results", "import_suites", "write_suites"]
+
+EXPERIMENT = "recorded"
+"""The experiment of trials that were not run: what was asked, and how, is not known."""
+
+_LARGEST = 512 * 1024 * 1024
+_WHERE = ("callscope import bfcl DIR", "callscope import apibench DIR", "callscope import nexusraven DIR")
+
+
+class ImportedRun(NamedTuple):
+    """A run made of recorded answers, and what was noted on the way, a line each."""
+
+    run: Run
+    notes: tuple[str, ...]
+
+
+def import_suites(name: str, where: Path) -> Imported:
+    """A benchmark's folder (or one of its files) as suites, checked to load. Raises InputError."""
+    imported = _benchmark(name).read(_files(where, _benchmark(name).wanted, name))
+    if not imported.suites:
+        raise InputError(
+            f"holds no file of {name} that can be imported", file=where, hint="; ".join(imported.notes[:3])
+        )
+    return imported
+
+
+def write_suites(imported: Imported, out: Path) -> tuple[Path, ...]:
+    """Write each suite into a folder of its name under `out`; returns the folders.
+
+    Raises InputError where a folder is there already and holds something else: nothing is overwritten.
+    """
+    for suite in imported.suites:
+        for file, data in suite.files.items():
+            there = out / suite.name / file
+            if there.exists() and (not there.is_file() or there.read_bytes() != data):
+                raise InputError("is there already, and differs", file=there, hint="Name another folder with --out")
+    folders = []
+    for suite in imported.suites:
+        folder = out / suite.name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", file=folder) from None
+        for file, data in suite.files.items():
+            write_atomically(folder / file, data)
+        folders.append(folder)
+    return tuple(folders)
+
+
+def import_results(name: str, where: Path, results: Path, out: Path | None) -> ImportedRun:
+    """A run folder made of recorded answers to a benchmark's cases: records, verdicts, summary and report.
+
+    Cases that a model's file of a suite does not answer stay planned and unobserved. Raises InputError, RunFolderError.
+    """
+    theirs = _benchmark(name)
+    imported = import_suites(name, where)
+    suites = {suite.name: load_suite_bytes(suite.files, name=suite.name) for suite in imported.suites}
+    cases = {suite.name: {case.id: case for case in suite.cases} for suite in suites.values()}
+    answered = theirs.read_results(_files(results, theirs.wanted_results, f"{name} results", named=True), cases)
+    if not any(model.answers for model in answered):
+        raise InputError("holds no recorded answer to an imported case", file=results)
+    manifest = _manifest(name, answered, suites)
+    out = out or _new_folder(manifest.run_id)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise RunFolderError(f"{out}: is there already. Use another --out for a new run")
+    used = {ref.name for ref in manifest.suites}
+    folder = RunFolder.create(
+        out, manifest, {suite.name: suite.sources for suite in suites.values() if suite.name in used}
+    )
+    with folder.lock():
+        log = RecordLog(out / RECORDS)
+        try:
+            for record in _records(name, answered, manifest.created_at):
+                log.append(encode_record(record, folder.keep))
+        finally:
+            log.close()
+    run = open_run(out)
+    run.write_html(summary=run.derive())
+    notes = (*imported.notes, *(f"{model.model}: {note}" for model in answered for note in model.notes))
+    return ImportedRun(run, notes)
+
+
+def _benchmark(name: str) -> Benchmark:
+    found = benchmark(name)
+    if found is None:
+        raise InputError("is no benchmark", found=name, expected=" | ".join(benchmark_names()), hint="; ".join(_WHERE))
+    return found
+
+
+def _new_folder(run_id: str) -> Path:
+    path, number = Path("results") / run_id, 1
+    while path.exists():
+        number += 1
+        path = Path("results") / f"{run_id}-{number}"
+    return path
+
+
+def _files(where: Path, wanted: Callable[[str], bool], what: str, *, named: bool = False) -> dict[str, bytes]:
+    """The wanted files of a folder and those below it, by their path in it; of a file, that one. With `named` the path
+    begins with the folder's own name, which may be a model's. Links are followed only inside the folder."""
+    if not where.exists():
+        raise InputError("is not there", file=where, expected=f"a folder with {what}")
+    found: dict[str, bytes] = {}
+    for path in [where] if where.is_file() else sorted(where.rglob("*")):
+        base = where if where.is_dir() else where.parent
+        name = path.relative_to(base).as_posix()
+        if named:
+            name = f"{base.resolve().name}/{name}"
+        if not path.is_file() or not wanted(name):
+            continue
+        if where.is_dir() and not path.resolve().is_relative_to(where.resolve()):
+            raise InputError("is a link to outside the folder", file=path, hint="Copy the file into the folder")
+        try:
+            if path.stat().st_size > _LARGEST:
+                size = str(path.stat().st_size)
+                raise InputError("is too large to be read", file=path, found=size, expected=f"at most {_LARGEST} bytes")
+            found[name] = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    if not found:
+        raise InputError(f"holds no file of {what}", file=where)
+    return found
+
+
+def _manifest(name: str, answered: Sequence[Answered], suites: Mapping[str, Suite]) -> Manifest:
+    now, environment = datetime.now(UTC), read_environment()
+    blocks = tuple(
+        Block(
+            suite.name, EXPERIMENT, model.model, tuple(case.id for case in suite.cases), 1, Settings(temperature=None)
+        )
+        for model in answered
+        for suite in suites.values()
+        if any(answer.suite == suite.name for answer in model.answers)
+    )
+    used = {block.suite for block in blocks}
+    return Manifest(
+        schema="callscope/manifest/1",
+        run_id=now.strftime("%Y-%m-%dT%H-%M-%SZ"),
+        created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        callscope=environment.version,
+        runner_commit=environment.commit,
+        runtime=environment.runtime,
+        libraries=environment.libraries,
+        environment=environment.overrides,
+        dataset_version="; ".join(f"{suite.name} {suite.version}" for suite in suites.values() if suite.name in used),
+        concurrency=1,
+        attempts=1,
+        budgets=Budgets(),
+        suites=tuple(
+            SuiteRef(suite.name, suite.version, suite.kind, suite.files, len(suite.cases))
+            for suite in suites.values()
+            if suite.name in used
+        ),
+        models=tuple(ModelRef(ModelEntry(model.model, "recorded", model.model, RECORDED + name)) for model in answered),
+        plan=blocks,
+        status="finished",
+        finished_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+    )
+
+
+def _records(name: str, answered: Sequence[Answered], moment: str) -> Iterator[Record]:
+    for model in answered:
+        for answer in model.answers:
+            key = TrialKey(answer.suite, EXPERIMENT, model.model, answer.case_id, 0)
+            rounds = tuple(Round((_exchange(answer, part, moment),)) for part in answer.parts)
+            note = f"recorded answer, {sha256_hex(answer.parts[0])[:12]}, from {answer.source}"
+            yield Record(key, RECORDED + name, False, moment, rounds, notes=(note,))
+
+
+def _exchange(answer: Answer, part: bytes, moment: str) -> Exchange:
+    return Exchange(
+        attempt=0,
+        method="RECORDED",
+        url=answer.source,
+        request_headers=(),
+        request=b"",
+        started_at=moment,
+        status=200,
+        response_headers=answer.headers,
+        response=part,
+        timing=Timing(),
+    )

@@ -6,10 +6,14 @@ so that everything that reads a run reads it: replay, reports, comparison, the j
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import structs
 
 from callscope.canonical import sha256_hex
 from callscope.capture.codec import encode_record
@@ -31,9 +35,9 @@ from callscope.contract import (
     Timing,
     TrialKey,
 )
-from callscope.errors import InputError, RunFolderError
+from callscope.errors import InputError, RunFolderError, shown
 from callscope.importers import RECORDED, Answer, Answered, Benchmark, Imported, benchmark, benchmark_names
-from callscope.runs import Run, open_run
+from callscope.runs import Run, Summary, open_run
 from callscope.suites import load_suite_bytes
 
 __all__ = ["ImportedRun", "import_results", "import_suites", "write_suites"]
@@ -42,19 +46,32 @@ EXPERIMENT = "recorded"
 """The experiment of trials that were not run: what was asked, and how, is not known."""
 
 _LARGEST = 512 * 1024 * 1024
+_LONGEST = 4096
 _WHERE = ("callscope import bfcl DIR", "callscope import apibench DIR", "callscope import nexusraven DIR")
 
 
+Tell = Callable[[str], None]
+"""Takes a line about each stage of the work."""
+
+
 class ImportedRun(NamedTuple):
-    """A run made of recorded answers, and what was noted on the way, a line each."""
+    """A run made of recorded answers, its summary, and what was noted on the way, a line each."""
 
     run: Run
     notes: tuple[str, ...]
+    summary: Summary
 
 
-def import_suites(name: str, where: Path) -> Imported:
-    """A benchmark's folder (or one of its files) as suites, checked to load. Raises InputError."""
-    imported = _benchmark(name).read(_files(where, _benchmark(name).wanted, name))
+def _untold(stage: str) -> None:
+    del stage
+
+
+def import_suites(name: str, where: Path, *, tell: Tell = _untold) -> Imported:
+    """A benchmark's folder (or one of its files, with those of its name in the folders beside it, as BFCL's gold is)
+    as suites. Raises InputError."""
+    theirs = _benchmark(name)
+    tell(f"Reading the files of {name} in {shown(str(where))} …")
+    imported = theirs.read(_files(where, theirs.wanted, name))
     if not imported.suites:
         raise InputError(
             f"holds no file of {name} that can be imported", file=where, hint="; ".join(imported.notes[:3])
@@ -85,26 +102,29 @@ def write_suites(imported: Imported, out: Path) -> tuple[Path, ...]:
     return tuple(folders)
 
 
-def import_results(name: str, where: Path, results: Path, out: Path | None) -> ImportedRun:
+def import_results(name: str, where: Path, results: Path, out: Path | None, *, tell: Tell = _untold) -> ImportedRun:
     """A run folder made of recorded answers to a benchmark's cases: records, verdicts, summary and report.
 
-    Cases that a model's file of a suite does not answer stay planned and unobserved. Raises InputError, RunFolderError.
+    Cases that a model's file of a suite does not answer stay planned and unobserved. An import that is killed before
+    all answers are in the folder leaves it with the status `running`. Raises InputError, RunFolderError.
     """
     theirs = _benchmark(name)
-    imported = import_suites(name, where)
+    _unused(out)
+    imported = import_suites(name, where, tell=tell)
     suites = {suite.name: load_suite_bytes(suite.files, name=suite.name) for suite in imported.suites}
     cases = {suite.name: {case.id: case for case in suite.cases} for suite in suites.values()}
-    answered = theirs.read_results(_files(results, theirs.wanted_results, f"{name} results", named=True), cases)
+    tell(
+        f"{sum(map(len, cases.values()))} cases in {len(cases)} suites; reading the answers in {shown(str(results))} …"
+    )
+    named = _files(results, theirs.wanted_results, f"{name} results", groups=getattr(theirs, "GROUPS", frozenset()))
+    answered = theirs.read_results(named, cases)
     if not any(model.answers for model in answered):
         raise InputError("holds no recorded answer to an imported case", file=results)
     manifest = _manifest(name, answered, suites)
     out = out or _new_folder(manifest.run_id)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise RunFolderError(f"{out}: is there already. Use another --out for a new run")
-    used = {ref.name for ref in manifest.suites}
-    folder = RunFolder.create(
-        out, manifest, {suite.name: suite.sources for suite in suites.values() if suite.name in used}
-    )
+    tell(f"Writing {sum(len(model.answers) for model in answered)} answers of {len(answered)} models to {out} …")
+    used = {ref.name: suites[ref.name] for ref in manifest.suites}
+    folder = RunFolder.create(out, manifest, {suite.name: suite.sources for suite in used.values()})
     with folder.lock():
         log = RecordLog(out / RECORDS)
         try:
@@ -112,10 +132,22 @@ def import_results(name: str, where: Path, results: Path, out: Path | None) -> I
                 log.append(encode_record(record, folder.keep))
         finally:
             log.close()
+        folder.write_manifest(structs.replace(manifest, status="finished", finished_at=_now()))
+    tell("Deriving the verdicts, ours and theirs …")
     run = open_run(out)
-    run.write_html(summary=run.derive())
-    notes = (*imported.notes, *(f"{model.model}: {note}" for model in answered for note in model.notes))
-    return ImportedRun(run, notes)
+    summary = run.derive()
+    run.write_html(summary=summary)
+    notes = (*imported.notes, *(f"{shown(model.model)}: {note}" for model in answered for note in model.notes))
+    return ImportedRun(run, notes, summary)
+
+
+def _unused(out: Path | None) -> None:
+    """Raise RunFolderError where something is at `out` already. An empty folder is nothing."""
+    try:
+        if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise RunFolderError(f"{out}: is there already. Use another --out for a new run")
+    except OSError as error:
+        raise RunFolderError(f"{out}: cannot be looked into: {error.strerror}") from None
 
 
 def _benchmark(name: str) -> Benchmark:
@@ -133,35 +165,71 @@ def _new_folder(run_id: str) -> Path:
     return path
 
 
-def _files(where: Path, wanted: Callable[[str], bool], what: str, *, named: bool = False) -> dict[str, bytes]:
-    """The wanted files of a folder and those below it, by their path in it; of a file, that one. With `named` the path
-    begins with the folder's own name, which may be a model's. Links are followed only inside the folder."""
+def _files(
+    where: Path, wanted: Callable[[str], bool], what: str, *, groups: frozenset[str] | None = None
+) -> dict[str, bytes]:
+    """The wanted files of a folder and those below it, by their path in it; of a file, that one, and those of its name
+    in the folders beside it. Links are followed only inside the folder.
+
+    With `groups` (names of folders that are no model's) each path begins with the folder's own name, which may be a
+    model's, and where that is a group's with those above it. What of a path cannot be printed is escaped in it.
+    """
     if not where.exists():
         raise InputError("is not there", file=where, expected=f"a folder with {what}")
+    base = where if where.is_dir() else where.parent
+    before = "" if groups is None else _own_name(base.resolve(), groups)
     found: dict[str, bytes] = {}
-    for path in [where] if where.is_file() else sorted(where.rglob("*")):
-        base = where if where.is_dir() else where.parent
-        name = path.relative_to(base).as_posix()
-        if named:
-            name = f"{base.resolve().name}/{name}"
-        if not path.is_file() or not wanted(name):
+    for path in _below(where, alone=groups is not None):
+        name = before + shown(path.relative_to(base).as_posix(), _LONGEST)
+        if path.is_dir() and path.is_symlink() and not path.resolve().is_relative_to(base.resolve()):
+            raise InputError("is a link to outside the folder", file=path, hint="Copy what it leads to, or remove it")
+        if path.is_dir() or not wanted(name):
             continue
-        if where.is_dir() and not path.resolve().is_relative_to(where.resolve()):
-            raise InputError("is a link to outside the folder", file=path, hint="Copy the file into the folder")
-        try:
-            if path.stat().st_size > _LARGEST:
-                size = str(path.stat().st_size)
-                raise InputError("is too large to be read", file=path, found=size, expected=f"at most {_LARGEST} bytes")
-            found[name] = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+        if name in found:
+            raise InputError("two files have this name once it is printable", file=name, hint="Rename one of them")
+        found[name] = _bytes_of(path, base)
     if not found:
         raise InputError(f"holds no file of {what}", file=where)
     return found
 
 
+def _below(where: Path, *, alone: bool) -> list[Path]:
+    """Everything below a folder, links to folders among it and not followed. Raises InputError for what cannot be
+    looked into."""
+    if where.is_file():
+        return [where] if alone else [where, *sorted(where.parent.glob(f"*/{glob.escape(where.name)}"))]
+
+    def refused(error: OSError) -> None:
+        raise InputError(f"cannot be looked into: {error.strerror}", file=error.filename)
+
+    walked = os.walk(where, onerror=refused)
+    return sorted(Path(folder, name) for folder, folders, files in walked for name in (*folders, *files))
+
+
+def _own_name(base: Path, groups: frozenset[str]) -> str:
+    name = f"{base.name}/"
+    while base.name in groups:
+        base = base.parent
+        name = f"{base.name}/{name}"
+    return shown(name, _LONGEST)
+
+
+def _bytes_of(path: Path, base: Path) -> bytes:
+    try:
+        if not path.is_file():
+            what = "is a link that leads nowhere" if path.is_symlink() else "is no regular file"
+            raise InputError(what, file=path, hint="Remove it, or put the file there")
+        if not path.resolve().is_relative_to(base.resolve()):
+            raise InputError("is a link to outside the folder", file=path, hint="Copy the file into the folder")
+        if (size := path.stat().st_size) > _LARGEST:
+            raise InputError("is too large to be read", file=path, found=size, expected=f"at most {_LARGEST} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+
+
 def _manifest(name: str, answered: Sequence[Answered], suites: Mapping[str, Suite]) -> Manifest:
-    now, environment = datetime.now(UTC), read_environment()
+    moment, environment = _now(), read_environment()
     blocks = tuple(
         Block(
             suite.name, EXPERIMENT, model.model, tuple(case.id for case in suite.cases), 1, Settings(temperature=None)
@@ -173,8 +241,8 @@ def _manifest(name: str, answered: Sequence[Answered], suites: Mapping[str, Suit
     used = {block.suite for block in blocks}
     return Manifest(
         schema="callscope/manifest/1",
-        run_id=now.strftime("%Y-%m-%dT%H-%M-%SZ"),
-        created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        run_id=moment.replace(":", "-"),
+        created_at=moment,
         callscope=environment.version,
         runner_commit=environment.commit,
         runtime=environment.runtime,
@@ -191,9 +259,11 @@ def _manifest(name: str, answered: Sequence[Answered], suites: Mapping[str, Suit
         ),
         models=tuple(ModelRef(ModelEntry(model.model, "recorded", model.model, RECORDED + name)) for model in answered),
         plan=blocks,
-        status="finished",
-        finished_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
     )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _records(name: str, answered: Sequence[Answered], moment: str) -> Iterator[Record]:

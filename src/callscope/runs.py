@@ -21,7 +21,7 @@ from callscope.capture.folder import REPORT, SUMMARY, VERDICTS, RunFolder, write
 from callscope.capture.verdicts import derive_folder, encode_derived, read_derived, write_verdicts
 from callscope.contract import Derived, Manifest, Record, Suite, TrialKey, trial_count
 from callscope.errors import EnvironmentProblem, RunFolderError
-from callscope.judge.applied import JUDGE_FILE, rulings_for
+from callscope.judge.applied import JUDGE_FILE, JudgeFile, read_judge_file, rulings_for
 from callscope.reports import render_html, short_rows, summarise, summary_bytes, to_rows
 from callscope.suites import load_suite_bytes
 
@@ -69,19 +69,28 @@ class Check(NamedTuple):
     summary_sha256: str
 
 
-class _Header(Struct, frozen=True):
+class _Header(Struct, frozen=True, omit_defaults=True):
     """The first line of a file of replayed records: everything a report needs beside the records."""
 
     schema: Literal["callscope/derived/1"]
     manifest: Manifest
     suites: dict[str, dict[str, str]]
+    judge: JudgeFile | None = None
 
 
 class Run:
     """A finished or unfinished run; `manifest` and `suites` are as frozen."""
 
-    def __init__(self, path: Path, manifest: Manifest, suites: Mapping[str, Suite], folder: RunFolder | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        manifest: Manifest,
+        suites: Mapping[str, Suite],
+        folder: RunFolder | None,
+        judge: JudgeFile | None = None,
+    ) -> None:
         self.path, self.manifest, self.suites, self._folder = path, manifest, suites, folder
+        self._judge = judge
         self._stands: bool | None = None
 
     def __repr__(self) -> str:
@@ -98,6 +107,13 @@ class Run:
         if self._folder is None:
             raise RunFolderError(f"{self.path}: is a file of derived records; this needs the run folder it came from")
         return self._folder
+
+    @property
+    def judge(self) -> JudgeFile | None:
+        """The judge that applies, as it was when it was applied; None for the rules alone. Raises RunFolderError where
+        judge.json cannot be read."""
+        file = self._judge if self._folder is None else read_judge_file(self.path)
+        return file if file is not None and file.applied is not None else None
 
     def derived(self) -> Iterator[Derived]:
         """The derived records, in plan order; they are derived first where the folder has none, or where those it has
@@ -169,7 +185,7 @@ class Run:
             name: {part: base64.b64encode(data).decode("ascii") for part, data in suite.sources.items()}
             for name, suite in self.suites.items()
         }
-        header = _Header("callscope/derived/1", self.manifest, suites)
+        header = _Header("callscope/derived/1", self.manifest, suites, self.judge)
         lines = [msgspec.json.encode(header) + b"\n"]
         lines.extend(encode_derived(derived) for derived in self._derive_again())
         write_atomically(file, b"".join(lines))
@@ -224,4 +240,4 @@ def _open_file(path: Path) -> Run:
         )
         for name, files in header.suites.items()
     }
-    return Run(path, header.manifest, suites, None)
+    return Run(path, header.manifest, suites, None, header.judge)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 from review_kit import case, suite_files, thirty_trials, write
+from tests.judge import judges
+from tests.judge.kit import GOLD, OTHER, SAME, judged_by, make_run
 
 from callscope import run
 from callscope.audit.store import AuditFolder
@@ -203,6 +205,22 @@ def test_bad_input_is_said_and_never_a_traceback(
     done = audit(*(each.format(here=tmp_path) for each in arguments), code=2)
     assert says in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_a_judged_run_is_sampled_by_what_the_judge_ruled_and_says_nothing_of_it(audit: Audit, tmp_path: Path) -> None:
+    held = make_run(tmp_path / "run", {"101": GOLD, "102": SAME, "103": OTHER}, repeats=2)
+    judged_by(held, judges.by_call(judges.perfect))
+    audit("sample", held, "--design", "judge", "--size", 6, "--out", tmp_path / "audit")
+    folder = AuditFolder.open(tmp_path / "audit")
+    assert len({(kept.case_id, kept.repeat) for kept in folder.sealed}) == 6
+    assert {(kept.case_id, kept.attribution) for kept in folder.sealed} == {
+        ("card-101", "correct"),
+        ("card-102", "correct"),  # the judge ruled that it says the same
+        ("card-103", "parameter"),
+    }
+    shown = (folder.path / "items.jsonl").read_text()
+    for word in ("stand-in", "planted", "judge", "ruling", "equivalent", "stratum", 'attribution":'):
+        assert word not in shown.lower(), word
 
 
 def test_a_preset_takes_what_there_is_where_that_is_asked_for(audit: Audit, tmp_path: Path) -> None:

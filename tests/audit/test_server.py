@@ -242,9 +242,7 @@ def test_of_two_answers_at_once_the_last_one_that_was_confirmed_stands(reference
             await goes_on.wait()
             yield body[5:]
 
-        sending = asyncio.create_task(
-            session.put(url, data=slowly(), headers={"Content-Type": "application/json"})  # type: ignore[arg-type]
-        )
+        sending = asyncio.create_task(session.put(url, data=slowly(), headers={"Content-Type": "application/json"}))
         await begun.wait()
         while (await put(session, url, said({"need": "no"}, "second")))[0] != 200:
             raise AssertionError

@@ -58,14 +58,19 @@ def compare(
         Print the comparison as JSON instead of tables.
     """
     from callscope.capture.folder import write_atomically
-    from callscope.comparison import Options, print_comparison, render_comparison
+    from callscope.comparison import Judged, Options, print_comparison, render_comparison
     from callscope.comparison import compare as compare_runs
     from callscope.jsontext import dump_faithful
     from callscope.runs import open_run
 
     sources = [(str(path), open_run(path)) for path in (run, *more)]
+    judged = {
+        path: Judged(judge.asked(), judge.prompt_hash(), judge.calibration.failures)
+        for path, opened in sources
+        if (judge := opened.judge) is not None
+    }
     options = Options(metric, model, suite, experiment, correction, family, min_coverage, seed)
-    data = compare_runs(sources, options)
+    data = compare_runs(sources, options, judged)
     if html is not None:
         write_atomically(html, render_comparison(data).encode("utf-8", "replace"))
         say(f"Written: {html}")

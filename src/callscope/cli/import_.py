@@ -49,7 +49,7 @@ def import_(
     from callscope.reports import print_summary
 
     if results is None:
-        imported = import_suites(benchmark, path)
+        imported = import_suites(benchmark, path, tell=say)
         folders = write_suites(imported, out or Path("imported") / benchmark)
         _tell(imported.notes, all_notes)
         if json:
@@ -59,12 +59,12 @@ def import_(
             say(f"Written: {folder}")
         say(f"Run one with: callscope run --suite {folders[0]} --model PROVIDER/MODEL")
         return 0
-    made = import_results(benchmark, path, results, out)
+    made = import_results(benchmark, path, results, out, tell=say)
     _tell(made.notes, all_notes)
     if json:
         _put({"run": str(made.run.path), "notes": list(made.notes)})
         return 0
-    print_summary(made.run.summary().data, console())
+    print_summary(made.summary.data, console())
     say(f"Run folder: {made.run.path}. See both verdicts side by side with: callscope report --across {made.run.path}")
     return 0
 

@@ -5,7 +5,7 @@ Reads what was derived and counts nothing anew; sends nothing, judges nothing. E
 Needs the extra `stats` (numpy, scipy).
 """
 
-from callscope.comparison.compare import SCHEMA, Options, compare
+from callscope.comparison.compare import SCHEMA, Judged, Options, compare
 from callscope.comparison.corrections import CORRECTIONS
 from callscope.comparison.metrics import METRICS
 from callscope.comparison.picture import render_comparison
@@ -15,6 +15,7 @@ __all__ = [
     "CORRECTIONS",
     "METRICS",
     "SCHEMA",
+    "Judged",
     "Options",
     "compare",
     "comparison_text",

@@ -5,7 +5,7 @@ The one place that joins pairing, estimators, differences of manifests and words
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from callscope.reports.numbers import RATE_DIGITS, rounded
 from callscope.reports.safe import one_line
 from callscope.reports.view import RunView
 
-__all__ = ["SCHEMA", "Options", "compare"]
+__all__ = ["SCHEMA", "Judged", "Options", "compare"]
 
 SCHEMA = "callscope/comparison/1"
 
@@ -52,8 +52,18 @@ class _Test(NamedTuple):
     pairing: Pairing
 
 
-def compare(sources: Sequence[tuple[str, RunView]], options: Options) -> dict[str, Any]:
-    """Compare the models of some runs, each run given with its path.
+class Judged(Struct, frozen=True):
+    """What judge.json says of a run beside the name: what was asked, with which prompt, and what the judge fails."""
+
+    questions: str
+    prompt: str
+    failures: tuple[str, ...] = ()
+
+
+def compare(
+    sources: Sequence[tuple[str, RunView]], options: Options, judged: Mapping[str, Judged] | None = None
+) -> dict[str, Any]:
+    """Compare the models of some runs, each run given with its path; `judged` says of the judged ones how, by path.
 
     Returns a JSON object (docs/guides/read-a-comparison.md says what stands in it); the same input gives the same one.
     Raises InputError for a name, family or bound that is none, and where no two share a suite and experiment.
@@ -86,7 +96,8 @@ def compare(sources: Sequence[tuple[str, RunView]], options: Options) -> dict[st
         "power": POWER,
         "min_coverage": options.min_coverage,
     }
-    pairs = _pairs(tests, metric, family, options)
+    judged = judged or {}
+    pairs = _pairs(tests, metric, family, options, judged)
     coverages = [0.0 if test.pairing.coverage is None else test.pairing.coverage for test in tests]
     lowest = min(coverages)
     return {
@@ -96,7 +107,7 @@ def compare(sources: Sequence[tuple[str, RunView]], options: Options) -> dict[st
         "seed": options.seed,
         "resamples": RESAMPLES,
         "family": family,
-        "units": [_unit(unit) for unit in units],
+        "units": [_unit(unit, judged.get(unit.path)) for unit in units],
         "groups": [_group(name, units, pairs.get(name, []), metric, options) for name in shared],
         "not_compared": [
             {"suite": name[0], "experiment": name[1], "units": [u.letter for u in units if name in u.groups]}
@@ -150,7 +161,11 @@ def _nothing_shared(units: Sequence[Unit], metric: Metric) -> InputError:
 
 
 def _pairs(
-    tests: Sequence[_Test], metric: Metric, family: dict[str, Any], options: Options
+    tests: Sequence[_Test],
+    metric: Metric,
+    family: dict[str, Any],
+    options: Options,
+    judged: Mapping[str, Judged],
 ) -> dict[GroupName, list[dict[str, Any]]]:
     """Every declared test with its estimate, its place in the family, and its words, by group."""
     found = [estimate(test.pairing.pairs, options.seed, max(1, family["tests"])) for test in tests]
@@ -161,7 +176,10 @@ def _pairs(
         coverage = test.pairing.coverage
         decidable = options.min_coverage is None or (coverage or 0.0) >= options.min_coverage
         differing = variables(
-            (test.first.manifest, test.first.model), (test.second.manifest, test.second.model), *test.group
+            (test.first.manifest, test.first.model),
+            (test.second.manifest, test.second.model),
+            *test.group,
+            judged=(_judging(test.first, judged), _judging(test.second, judged)),
         )
         pair: dict[str, Any] = {
             "first": test.first.letter,
@@ -186,6 +204,16 @@ def _pairs(
     return pairs
 
 
+def _judging(unit: Unit, judged: Mapping[str, Judged]) -> dict[str, Any]:
+    """What is known of the judge of a unit, as variables."""
+    about = judged.get(unit.path)
+    return {
+        "judge": list(unit.judges),
+        "judge's questions": None if about is None else about.questions,
+        "judge's prompt": None if about is None else about.prompt,
+    }
+
+
 def _where(where: str, test: _Test) -> str:
     return {"first": test.first.letter, "second": test.second.letter}.get(where, "both")
 
@@ -202,7 +230,7 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
     } | exact
 
 
-def _unit(unit: Unit) -> dict[str, Any]:
+def _unit(unit: Unit, judged: Judged | None) -> dict[str, Any]:
     ref = next((ref for ref in unit.manifest.models if ref.entry.label == unit.model), None)
     return {
         "letter": unit.letter,
@@ -212,6 +240,8 @@ def _unit(unit: Unit) -> dict[str, Any]:
         "path": unit.path,
         "status": unit.manifest.status,
         "stand_in": ref.entry.stand_in if ref is not None else False,
+        "judges": list(unit.judges),
+        "judge_fails": [] if judged is None else list(judged.failures),
     }
 
 

@@ -17,6 +17,8 @@ with what it follows from, and not counted either.
 | prompt, tools as sent        | the exact bytes that the adapter wrote                   | file, adapter, settings   |
 | sampling                     | temperature, max_tokens, seed, seed_per_repeat           |                           |
 | other settings               | tool choice, parallel, strict, schema fallback, …        |                           |
+| judge                        | who ruled on what the scoring rules left open            |                           |
+| judge's questions, prompt    | what was put to it, and by which prompt                  | judge                     |
 | callscope                    | the version that built the requests and scored           |                           |
 """
 
@@ -65,11 +67,16 @@ def changed(found: tuple[Variable, ...]) -> tuple[str, ...]:
 
 
 def variables(
-    first: tuple[Manifest, str], second: tuple[Manifest, str], suite: str, experiment: str
+    first: tuple[Manifest, str],
+    second: tuple[Manifest, str],
+    suite: str,
+    experiment: str,
+    judged: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
 ) -> tuple[Variable, ...]:
     """Every variable in which two units, each a manifest and the label of one of its models, differ in one suite and
-    experiment. Variables first, then circumstances."""
-    one, other = _facts(*first, suite, experiment), _facts(*second, suite, experiment)
+    experiment. Variables first, then circumstances. `judged` is what is known of the judge of each, which no manifest
+    holds: variable -> value."""
+    one, other = ({**_facts(*unit, suite, experiment), **of} for unit, of in zip((first, second), judged, strict=True))
     _add_sent(one, other, _sent(*first, suite, experiment), _sent(*second, suite, experiment))
     names = [*one, *(name for name in other if name not in one)]
     differing = [name for name in names if one.get(name) != other.get(name)]
@@ -96,6 +103,8 @@ def _causes(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iter
         yield from (each for each in dict.fromkeys([*one, *other]) if each.startswith("suite file "))
         if name == "suite version":
             yield "suite.toml"
+    elif name in {"judge's questions", "judge's prompt"}:
+        yield "judge"
     elif name in {"prompt as sent", "tools as sent"}:
         yield name.removesuffix(" as sent")
         yield "adapter"

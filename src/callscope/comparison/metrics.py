@@ -1,7 +1,7 @@
 """What can be compared: names of rates, which cases each speaks of, and when a trial is a hit.
 
 The rates of a report mean here what they mean there (`reports.group_summary.RATES`); recall and accuracy are
-PluginEval's, read off the attribution.
+PluginEval's, as `reports.queries` counts them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from callscope.contract import Case, Derived, item_of
 from callscope.errors import InputError
 from callscope.reports.group_summary import RATES
+from callscope.reports.queries import query_of
 from callscope.reports.tally import Way
 from callscope.reports.view import expectation_class, failing_stage, is_observed
 
@@ -58,9 +59,11 @@ def _reported(name: str) -> Callable[[Case, Derived], bool | None]:
     return hit
 
 
+_RIGHT = {"tp": True, "tn": True, "fn": False, "fp": False}
+
+
 def _attributed(case: Case, derived: Derived) -> bool | None:
-    name = derived.verdict.attribution
-    return None if name in {"not_observed", "judge_failure"} or case.excluded is not None else name == "correct"
+    return _RIGHT.get(query_of(item_of(case), case.excluded, derived.verdict).state)
 
 
 def _compatible(_: Case, derived: Derived) -> bool | None:
@@ -101,8 +104,8 @@ METRICS: Mapping[str, Metric] = {
         Metric("compatible", "passes the benchmark's own checker", _any, _compatible),
     )
 }
-"""`recall` and `accuracy` leave judge failures undecided, and `accuracy` leaves out underspecified cases, which have a
-rate of their own (`clarification`)."""
+"""`recall` and `accuracy` are those of a report's query-level table: a judge failure on a positive is a false negative,
+as the document has it; `accuracy` leaves out underspecified cases, which have a rate of their own (`clarification`)."""
 
 
 def metric_named(name: str) -> Metric:

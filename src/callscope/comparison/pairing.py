@@ -23,6 +23,9 @@ from callscope.reports.view import RunView, cases_by_id
 
 __all__ = ["Group", "LeftOut", "Pair", "Pairing", "Seen", "Unit", "pair_up", "read_units", "shared_cases"]
 
+JUDGED = "judge "
+"""How `decided_by` begins where a judge ruled; its name follows."""
+
 GroupName = tuple[str, str]
 """Suite and experiment."""
 
@@ -68,7 +71,8 @@ class Group:
 
 @dataclass(slots=True)
 class Unit:
-    """A model of a run: what is compared. `letter` names it in tables, `name` in words."""
+    """A model of a run: what is compared. `letter` names it in tables, `name` in words. `judges` are who ruled in the
+    verdicts of its run, of whatever model: two runs that were not judged alike are not scored alike."""
 
     letter: str
     name: str
@@ -76,6 +80,7 @@ class Unit:
     manifest: Manifest
     model: str
     groups: dict[GroupName, Group]
+    judges: tuple[str, ...] = ()
 
 
 class Pair(NamedTuple):
@@ -133,9 +138,9 @@ def read_units(
     found: list[Unit] = []
     for path, view in sources:
         groups = _planned(view, metric, models, suite, experiment)
-        _walk(view, metric, groups, path)
+        judges = _walk(view, metric, groups, path)
         for model, of_model in groups.items():
-            found.append(Unit(_letter(len(found)), "", path, view.manifest, model, of_model))
+            found.append(Unit(_letter(len(found)), "", path, view.manifest, model, of_model, judges))
     if len(found) < 2:
         held = ", ".join(unit.model for unit in found) or "none"
         hint = "Name a second run, or a run that holds several models"
@@ -183,9 +188,14 @@ def _planned(
     return {model: {name: group for name, group in groups.items() if group.seen} for model, groups in units.items()}
 
 
-def _walk(view: RunView, metric: Metric, units: Mapping[str, Mapping[GroupName, Group]], path: str) -> None:
+def _walk(view: RunView, metric: Metric, units: Mapping[str, Mapping[GroupName, Group]], path: str) -> tuple[str, ...]:
+    """Note what every trial says in its unit; returns who ruled in any of them."""
+    judges: set[str] = set()
     for derived in view.derived():
         v = derived.verdict
+        by = v.decided_by.get("semantics", "")
+        if by.startswith(JUDGED):
+            judges.add(by.removeprefix(JUDGED))
         group = units.get(v.model, {}).get((v.suite, v.experiment))
         seen = group.seen.get(v.case_id) if group is not None else None
         if group is None or seen is None:
@@ -197,6 +207,7 @@ def _walk(view: RunView, metric: Metric, units: Mapping[str, Mapping[GroupName, 
             raise RunFolderError(f"{path}: two verdicts stand for one trial: {v.case_id!r}, repeat {v.repeat}")
         else:
             seen.values[v.repeat] = hit
+    return tuple(sorted(judges))
 
 
 def _letter(number: int) -> str:

@@ -71,6 +71,9 @@ def comparison_parts(data: Mapping[str, Any]) -> Iterator[RenderableType]:
 def _name(unit: Mapping[str, Any]) -> str:
     notes = ["stand-in"] if unit["stand_in"] else []
     notes += [] if unit["status"] == "finished" else [unit["status"].replace("_", " ")]
+    if unit["judges"]:
+        fails = f", not believed: {', '.join(unit['judge_fails'])}" if unit["judge_fails"] else ""
+        notes.append(one_line(f"judged by {', '.join(unit['judges'])}{fails}", 200))
     return f"{unit['name']} [{', '.join(notes)}]" if notes else str(unit["name"])
 
 

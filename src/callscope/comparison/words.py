@@ -49,9 +49,10 @@ def verdict_words(pair: Mapping[str, Any], metric: Metric, family: Mapping[str, 
             f" ({100 * pair['coverage']:.0f}%) have a value for both {first} and {second};"
             f" {100 * family['min_coverage']:g}% are asked for"
         )
+    on = f"on {found['pairs']} of {pair['planned']} planned cases, " if found["pairs"] < pair["planned"] else ""
     name = "p" if family["tests"] == 1 else "adjusted p"
     what = (
-        f"{_p(name, pair['p_adjusted'])}, difference {points(found['difference'])} points,"
+        f"{on}{_p(name, pair['p_adjusted'])}, difference {points(found['difference'])} points,"
         f" 95% interval {points(found['low'])} to {points(found['high'])}"
     )
     if pair["established"]:
@@ -63,7 +64,7 @@ def verdict_words(pair: Mapping[str, Any], metric: Metric, family: Mapping[str, 
 def _could(found: Mapping[str, Any], family: Mapping[str, Any]) -> str:
     n = plural(found["pairs"], "case")
     if found["smallest"] is None:
-        return f"{n} are too few to see any difference reliably"
+        return f"{n} {'is' if found['pairs'] == 1 else 'are'} too few to see any difference reliably"
     text = f"on {n} a difference of {points(found['smallest'], signed=False)} points could have been seen"
     if family["tests"] > 1:
         inside = found["smallest_in_family"]

@@ -61,6 +61,7 @@ class Benchmark(Protocol):
     NAME: str
     TITLE: str
     READER: RecordedReader
+    # GROUPS: frozenset[str] may be there too: names of folders in a folder of results that are no model's.
 
     def wanted(self, path: str) -> bool:
         """Whether a file of the benchmark's folder (its path in it, with `/`) is read by `read`."""

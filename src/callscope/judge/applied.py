@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from callscope.canonical import sha256_hex
 from callscope.capture.folder import RunFolder, write_atomically
 from callscope.capture.verdicts import Rulings
 from callscope.contract import Case, Manifest, Outcome, ProviderError, Record, Suite, asked_under
@@ -67,6 +68,18 @@ class JudgeFile(Struct, frozen=True):
     calibration: Calibration
     prompts: dict[str, str] = {}
     sentinels: str = ""
+
+    def asked(self) -> str:
+        """What was put to it, in words."""
+        opened = {"text": "free strings too", "declared": "declared free text", None: "by suite"}[self.scope.open]
+        bounds = ", every open argument" if self.scope.all else ""
+        return f"{opened}{bounds}" + (f", {self.scope.limit} questions at most" if self.scope.limit else "")
+
+    def prompt_hash(self) -> str:
+        """One hash over all its prompt files; empty for the judge of rules."""
+        return (
+            sha256_hex("".join(f"{n} {h}\n" for n, h in sorted(self.prompts.items())).encode()) if self.prompts else ""
+        )
 
 
 def read_judge_file(run: Path) -> JudgeFile | None:

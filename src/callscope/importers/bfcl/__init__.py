@@ -1,6 +1,6 @@
 """The Berkeley Function-Calling Leaderboard (version 4): cases, gold, recorded results, and its checker's verdict."""
 
-from callscope.importers.bfcl.catalogue import result_file
+from callscope.importers.bfcl.catalogue import GROUPS, result_file
 from callscope.importers.bfcl.results import READER, read_results
 from callscope.importers.bfcl.suites import read, wanted
 from callscope.importers.bfcl.verdicts import verdict
@@ -9,7 +9,18 @@ from callscope.importers.bfcl.words import in_our_words
 NAME = "bfcl"
 TITLE = "Berkeley Function-Calling Leaderboard, version 4"
 
-__all__ = ["NAME", "READER", "TITLE", "in_our_words", "read", "read_results", "verdict", "wanted", "wanted_results"]
+__all__ = [
+    "GROUPS",
+    "NAME",
+    "READER",
+    "TITLE",
+    "in_our_words",
+    "read",
+    "read_results",
+    "verdict",
+    "wanted",
+    "wanted_results",
+]
 
 
 def wanted_results(path: str) -> bool:

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 __all__ = [
     "CATEGORIES",
+    "GROUPS",
     "MULTI_TURN",
     "CaseFile",
     "Language",
@@ -45,7 +46,9 @@ _FORMER = {"simple": "simple_python", "java": "simple_java", "javascript": "simp
 
 _CASES = re.compile(r"(?P<prefix>.*)BFCL_v(?P<version>[0-9]{1,3})_(?P<category>\w+?)\.jsonl?\Z")
 _RESULT = re.compile(r"(?P<prefix>.*)BFCL_v[0-9]{1,3}_(?P<category>\w+?)_result\.jsonl?\Z")
-_GROUPS = frozenset({"non_live", "live", "multi_turn", "agentic", "format_sensitivity", "memory", "web_search"})
+GROUPS = frozenset({"non_live", "live", "multi_turn", "agentic", "format_sensitivity", "memory", "web_search"})
+"""Folders between a model's and its files."""
+
 _NO_CASES = ("_result", "_score")
 
 
@@ -101,7 +104,7 @@ def result_file(path: str) -> ResultFile | None:
     if found is None:
         return None
     folder = place.parent
-    while folder.name in _GROUPS:
+    while folder.name in GROUPS:
         folder = folder.parent
     category = _FORMER.get(found["category"], found["category"])
     return ResultFile(path, "" if folder.name == "" else folder.as_posix(), category, bool(found["prefix"]))

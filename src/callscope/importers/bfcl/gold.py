@@ -179,7 +179,9 @@ class _Rules:
         unwrapped = json_type(one.published.get("type")) == "object"
         found = [pattern for value in values for pattern in _patterns(value, one.schema, unwrapped)]
         for key in dict.fromkeys(key for value in values for key in _omitted_required(value, one.schema)):
-            self._found("required-may-be-omitted", f"{key!r} in {one.name!r} is required, and the gold lets it be omitted")
+            self._found(
+                "required-may-be-omitted", f"{key!r} in {one.name!r} is required, and the gold lets it be omitted"
+            )
         if one.may_omit:
             self.optional.append(one.name)
         if _says_time(one):

@@ -19,8 +19,10 @@ A name keeps its letters, digits, `_` and `-`; all else becomes `_`, as BFCL's o
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from callscope.contract import Tool, Transformation
@@ -234,16 +236,22 @@ def tools_of(functions: Sequence[Mapping[str, Any]]) -> Tools:
     names = safe_names(listed)
     for name in listed:
         function = by_name[name]
-        changed: list[Transformation] = []
         written = function.get("parameters")
-        schema = rewrite(written if isinstance(written, dict) else {}, _DIALECT, "", changed)
-        schema = {**schema, "type": "object"}
-        schema.setdefault("properties", {})
+        schema, changed = _rewritten(json.dumps(written if isinstance(written, dict) else {}))
         changes.extend((name, each) for each in changed)
         tools.append(Tool(names[name], str(function.get("description") or ""), schema))
     colliding = tuple(name for name in listed if names[name] != _UNSAFE.sub("_", name))
     repeated = tuple(name for name in listed if sum(each.get("name", "") == name for each in functions) > 1)
     return Tools(tuple(tools), names, (*colliding, *repeated), tuple(changes))
+
+
+@lru_cache(maxsize=4096)
+def _rewritten(written: str) -> tuple[Schema, tuple[Transformation, ...]]:
+    """The parameters' schema (as JSON text: many cases share a function) in the dialect; nobody may change it."""
+    changed: list[Transformation] = []
+    schema = {**rewrite(json.loads(written), _DIALECT, "", changed), "type": "object"}
+    schema.setdefault("properties", {})
+    return schema, tuple(changed)
 
 
 def safe_names(published: Sequence[str]) -> dict[str, str]:

@@ -139,6 +139,10 @@ def _files(category: str, version: str, cases: Sequence[Case]) -> dict[str, byte
     }
 
 
+_PLAIN = frozenset({"metadata", "parameters"})
+"""Fields that hold JSON values and no contract types."""
+
+
 def _written(case: Case) -> dict[str, Any]:
     written = _without_defaults(case)
     return {**written, "own_tools": written.get("own_tools", [])}
@@ -152,7 +156,7 @@ def _without_defaults(value: Any) -> Any:
         for name, default in _defaults(type(value)):
             held = getattr(value, name)
             if name == "arguments" or held != default or type(held) is not type(default):
-                written[name] = _without_defaults(held)
+                written[name] = held if name in _PLAIN else _without_defaults(held)
         return written
     if isinstance(value, dict):
         return {key: _without_defaults(each) for key, each in value.items()}

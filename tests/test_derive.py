@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from callscope.capture.verdicts import decode_derived, encode_derived
 from callscope.contract import (
+    ArgumentRules,
     Derived,
     Exchange,
+    ExpectedCall,
+    ExpectTools,
+    Message,
     ProviderError,
     Record,
     Round,
@@ -21,6 +26,7 @@ from callscope.contract import (
     ToolResult,
     TransportFault,
     TrialKey,
+    Turn,
     Usage,
 )
 from callscope.derive import cost_of, derive, observed, read_record
@@ -218,3 +224,29 @@ def test_derive_is_total_over_recorded_bytes(body: bytes, status: int, stream: b
 )
 def test_cost_is_exact_or_unknown_never_guessed(usage: Usage, prices: dict[str, float], cost: float | None) -> None:
     assert cost_of(usage, prices) == cost
+
+
+def test_a_recorded_conversation_is_judged_turn_by_turn_beside_what_its_benchmark_says() -> None:
+    """The record of an imported answer: its own reader, one round a turn, and the other checker's word."""
+    wanted = ExpectedCall("lookup_order", ArgumentRules({"order_id": "ORD-100000"}))
+    asked = (Message("user", "Where is ORD-100000?"),)
+    case = structs.replace(
+        CASE,
+        expected=ExpectTools((wanted,)),
+        turns=(Turn(asked, (wanted,)), Turn((Message("user", "Thanks."),))),
+        metadata={"benchmark": {"name": "bfcl", "category": "multi_turn_base", "language": "python"}},
+    )
+    told = [b'{"id": "x", "turn": 0, "result": [[{"lookup_order": "{\\"order_id\\": \\"ORD-100000\\"}"}]]}']
+    told.append(b'{"id": "x", "turn": 1, "result": ["You are welcome."]}')
+    derived = derive(record(*(Round((exchange(part),)) for part in told), api="recorded/bfcl"), case, SUITE)
+    assert [turn["passed"] for turn in derived.verdict.evidence["turns"]] == [True, True]
+    assert (derived.verdict.passed, len(derived.later_outcomes)) == (True, 1)
+    assert derived.compatible_passed is None
+    assert isinstance(derived.compatible, dict)
+    assert derived.compatible["checker"] == "bfcl"
+    assert decode_derived(encode_derived(derived)) == derived
+
+
+def test_a_case_of_no_benchmark_has_no_second_verdict() -> None:
+    line = encode_derived(derive(record(Round((exchange(completion(None, RIGHT)),))), CASE, SUITE))
+    assert b"compatible" not in line

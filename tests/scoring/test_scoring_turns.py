@@ -87,3 +87,20 @@ def test_what_was_not_observed_is_no_wrong_answer(place):
 def test_flags_of_all_turns_are_kept():
     verdict = turns(calls(broken("lookup_order"), flags=("one",)), said("", "two"), RIGHT[2])
     assert {"one", "two"} <= set(verdict.flags)
+
+
+def test_after_a_tool_has_answered_words_claim_nothing_too_early():
+    done = said("I have found it: the order was shipped.")
+    assert turns(done, case=replace(CASE, turns=TURNS[1:2])).violations == ("success_claimed_before_execution",)
+    after = turns(RIGHT[0], done, RIGHT[2])
+    assert (after.passed, after.violations) == (True, ())
+
+
+def test_what_else_is_wrong_after_an_answer_stays_wrong():
+    both = calls(
+        call("search_orders", email="a@b.test"), call("lookup_order", order_id="ORD-000001"), text="I found it."
+    )
+    wanted = replace(CASE, turns=(TURNS[0], replace(TURNS[2], free=())))
+    assert passed(turns(RIGHT[0], both, case=wanted)) == [True, False]
+    wrong = calls(call("search_orders", email="x@b.test"), text="I have found your orders.")
+    assert passed(turns(RIGHT[0], wrong, case=wanted)) == [True, False]

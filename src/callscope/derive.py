@@ -31,7 +31,7 @@ from callscope.contract import (
     Verdict,
     offered_tools,
 )
-from callscope.importers import in_our_words, recorded_reader, their_verdict
+from callscope.importers import RECORDED, in_our_words, recorded_reader, their_verdict
 from callscope.providers import get_adapter
 from callscope.providers.modelfault import with_words
 from callscope.recovery import recovery_verdict
@@ -184,7 +184,9 @@ def _measures(record: Record, readings: tuple[Reading, ...], prices: Mapping[str
     first = readings[0]
     outcomes = tuple(reading.outcome for reading in readings)
     usage = first.usage if len(readings) == 1 else _total_usage(tuple(reading.usage for reading in readings))
-    last = record.rounds[0].exchanges[-1] if record.rounds and record.rounds[0].exchanges else None
+    # a recorded answer was asked for by somebody else: none of its times was measured here
+    timed = record.rounds and record.rounds[0].exchanges and not record.api.startswith(RECORDED)
+    last = record.rounds[0].exchanges[-1] if timed else None
     return Measures(
         outcome_hash=_told_apart(record, outcomes, _joint(outcomes, outcome_hash)),
         text_hash=_joint(outcomes, text_hash),

@@ -21,7 +21,7 @@ from callscope.capture.folder import REPORT, SUMMARY, VERDICTS, RunFolder, write
 from callscope.capture.verdicts import derive_folder, encode_derived, read_derived, write_verdicts
 from callscope.contract import Derived, Manifest, Record, Suite, TrialKey, trial_count
 from callscope.errors import EnvironmentProblem, RunFolderError
-from callscope.judge.applied import JUDGE_FILE, JudgeFile, read_judge_file, rulings_for
+from callscope.judge.applied import JUDGE_FILE, JudgeFile, judge_now, rulings_for
 from callscope.reports import render_html, short_rows, summarise, summary_bytes, to_rows
 from callscope.suites import load_suite_bytes
 
@@ -110,10 +110,9 @@ class Run:
 
     @property
     def judge(self) -> JudgeFile | None:
-        """The judge that applies, as it was when it was applied; None for the rules alone. Raises RunFolderError where
-        judge.json cannot be read."""
-        file = self._judge if self._folder is None else read_judge_file(self.path)
-        return file if file is not None and file.applied is not None else None
+        """The judge that applies, with what its calls now make of the run; None for the rules alone. Raises
+        RunFolderError where judge.json, or the judge's calls, cannot be read."""
+        return self._judge if self._folder is None else judge_now(self._folder)
 
     def derived(self) -> Iterator[Derived]:
         """The derived records, in plan order; they are derived first where the folder has none, or where those it has
@@ -203,7 +202,12 @@ class _View:
     """A run whose derived records come from one given walk."""
 
     def __init__(self, run: Run, walk: Iterator[Derived]) -> None:
-        self.manifest, self.suites, self._walk = run.manifest, run.suites, walk
+        self.manifest, self.suites, self._run, self._walk = run.manifest, run.suites, run, walk
+
+    @property
+    def judge(self) -> JudgeFile | None:
+        """The judge that applies to the run."""
+        return self._run.judge
 
     def derived(self) -> Iterator[Derived]:
         return self._walk

@@ -42,6 +42,20 @@ def test_gpt_fits_the_stated_counts_exactly() -> None:
     assert any("17.07..17.09 is left for param, judge_failure" in check.says for check in finding.working)
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("GPT,0.4920,0.5213,0.3372,0.3320,2500,500", True),
+        ("GPT,0.0012,,0,0,2500,500", False),
+        ("GPT,49.20,52.17,33.72,33.20,2500,500", False),
+    ],
+)
+def test_fractions_of_one_are_told_apart_from_percent(line: str, told: bool) -> None:
+    finding = one(DOCUMENT, line)
+    assert finding.status == "impossible" or not told
+    assert ("percent are expected" in finding.why) is told
+
+
 def test_gemini_and_claude_need_fewer_cases_than_stated() -> None:
     gemini, claude = found(DOCUMENT, "Gemini,64.96,67.78,,18.55,2500,500", "Claude,67.60,68.17,13.95,29.10,2500,500")
     assert {gemini.status, claude.status} == {"needs_denominator"}

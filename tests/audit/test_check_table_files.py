@@ -34,6 +34,9 @@ def table(tmp_path: Path) -> Path:
         b'"Model","Recall (%)","Positives"\n"GPT","49.20%","2,500"\n',
         b"MODEL, recall ,POSITIVES\n\n GPT , 49.20 % , 2500.0\n\n",
         b"system,Recall,positives\nGPT,+49.20,2500",
+        b"sep=;\r\nname;recall;positives\r\nGPT;49,20;2500\r\n",
+        b"name,recall,positives,,\nGPT,49.20,2500,,\n",
+        b"name,recall,positives\nGPT,49.20,2500, ,\n",
     ],
 )
 def test_every_dialect_reads_the_same(data: bytes) -> None:
@@ -41,6 +44,27 @@ def test_every_dialect_reads_the_same(data: bytes) -> None:
     assert row.name == "GPT"
     assert row.recall is not None
     assert (row.recall.whole(2500), row.recall.decimals, row.positives) == ((1230, 1230), 2, 2500)
+
+
+def test_the_line_of_a_fault_counts_the_one_that_names_the_separator() -> None:
+    with pytest.raises(InputError) as caught:
+        read_table_bytes(b"sep=,\nname,recall\nA,50\nB,x\n")
+    assert caught.value.line == 4
+
+
+@pytest.mark.parametrize(
+    "extra", [b"name,recall,,\nA,50,,3\n", b"name,recall\nA,50,3\n", b"name,recall,,miss\nA,50,,3\n"]
+)
+def test_a_figure_under_no_name_is_never_dropped(extra: bytes) -> None:
+    with pytest.raises(InputError, match=r"wrong number of cells|unknown column"):
+        read_table_bytes(extra)
+
+
+def test_other_names_of_a_column() -> None:
+    data = b"name,recall,Acc.,miss recall,over-recall,parameter error\nA,50,60,20,10,30\n"
+    (row,) = read_table_bytes(data)
+    figures = (row.recall, row.accuracy, row.miss, row.over, row.param)
+    assert [figure and figure.text for figure in figures] == ["50", "60", "20", "10", "30"]
 
 
 def test_cells_that_state_nothing_are_nothing() -> None:
@@ -66,7 +90,7 @@ REFUSED = {
     "utf-16": (GOOD.encode("utf-16"), "no UTF-8 text"),
     "unknown column": (b"name,recall,foo\na,1,2\n", "t:1: column 3: unknown column (found foo"),
     "two names": (b"model,name,recall\na,b,1\n", "t:1: column 1: unknown column (found model"),
-    "empty header": (b"name,recall,\na,1,\n", "column 3: unknown column"),
+    "empty header": (b"name,,recall\na,,1\n", "column 2: unknown column"),
     "twice": (b"name,recall,Recall\na,1,2\n", "t:1: column 3: is also column 2"),
     "alias twice": (b"name,mix,weights\na,,\n", "is also column 2"),
     "long row": (b"name,recall\na,1,2\n", "t:2: wrong number of cells (found 3"),

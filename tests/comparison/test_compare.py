@@ -81,6 +81,21 @@ def test_too_few_cases_say_so() -> None:
     assert "2 cases are too few to see any difference reliably" in only_pair(of_table(1, 0, 0, 1))["says"][0]
 
 
+def test_a_sentence_says_on_how_many_of_the_planned_cases_it_rests() -> None:
+    seen: list[Answer] = [True] * 20 + ["timeout"] * 5
+    some = [[answer] for answer in seen]
+    said = only_pair(compared(run({"a": some, "b": [[False]] * 25})))["says"][0]
+    assert said.startswith("established: A passes more often than B (on 20 of 25 planned cases, p < 0.001")
+    assert "planned" not in only_pair(of_table(5, 0, 20, 0))["says"][0]
+
+
+def test_too_few_families_are_told_from_too_few_cases() -> None:
+    kin = suite(cases(10, ["x"] * 10))
+    said = only_pair(compared(run({"a": [[True]] * 10, "b": [[False]] * 10}, of=kin)))["says"][0]
+    assert "10 cases (1 family) are too few" in said
+    assert "; 1 case is too few" in only_pair(of_table(0, 1, 0, 0))["says"][0]
+
+
 def test_a_pair_without_a_shared_case_is_not_comparable() -> None:
     data = compared(run({"a": [["timeout"], [True]], "b": [[True], ["timeout"]]}))
     pair = only_pair(data)

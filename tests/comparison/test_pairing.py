@@ -276,3 +276,28 @@ def test_the_estimate_mirrors_and_does_not_know_the_order_of_cases(
     assert estimate(mixed) == found
     assert found.interval.low <= found.difference + 1e-9
     assert found.interval.high >= found.difference - 1e-9
+
+
+# ------------------------------------------------------------------------------------------------------------ families
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_cases_are_kin_where_either_run_says_so_whichever_stands_first(order: tuple[int, int]) -> None:
+    answers: list[list[list[Answer]]] = [[[True]] * 10, [[False]] * 10]
+    suites = (suite(cases(10)), suite(cases(10, ["x"] * 5 + ["y"] * 5), version="2"))
+    both = [run({"a": answers[i]}, of=suites[i], run_id=f"r{i}") for i in order]
+    one, other = units(*both)
+    name = ("support", "auto")
+    pairing = pair_up(one.groups[name], other.groups[name])
+    found = estimate(pairing.pairs)
+    assert found is not None
+    assert (found.families, found.p) == (2, 0.5)
+    assert len({family for _, family, _ in shared_cases([one.groups[name], other.groups[name]])}) == 2
+
+
+def test_families_that_overlap_between_two_runs_are_one() -> None:
+    first = suite(cases(4, ["p", "p", "q", "r"]))
+    second = suite(cases(4, ["s", "t", "t", "u"]), version="2")
+    one, other = units(run({"a": [[True]] * 4}, of=first, run_id="1"), run({"a": [[False]] * 4}, of=second, run_id="2"))
+    pairing = pair_up(one.groups["support", "auto"], other.groups["support", "auto"])
+    assert [pair.family for pair in pairing.pairs] == ["p", "p", "p", "r"]

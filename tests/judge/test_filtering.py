@@ -162,10 +162,13 @@ def test_excluded_cases_are_not_asked_about() -> None:
 
 
 def test_a_limit_bounds_the_questions_and_says_what_it_left() -> None:
+    whole = docket([SAME, OTHER, SAME])
     found = docket([SAME, OTHER, SAME], scope=Scope(limit=1))
-    assert len(found.questions) == 1
-    assert len(found.asked) == 2
-    assert found.beyond == 1
+    (name,) = found.questions
+    assert name == min(whole.questions), "drawn by the hash, not the first of the plan"
+    assert found.asked == tuple(one for one in whole.asked if one.questions == (name,))
+    assert found.beyond == 3 - len(found.asked)
+    assert docket([SAME, OTHER, SAME], scope=Scope(limit=2)) == whole
 
 
 def test_what_was_said_before_is_part_of_the_query() -> None:

@@ -135,7 +135,9 @@ def test_a_budget_stops_cleanly_and_the_same_command_goes_on(
     settings = config(tmp_path, planted.url)
     before = (run / "verdicts.jsonl").read_bytes()
     assert command(run, "--config", settings, "--budget-calls", "50") == 3
-    assert "nothing applies yet" in capsys.readouterr().err
+    assert "nothing new applies yet" in capsys.readouterr().err
+    assert command(run, "--config", settings, "--budget-calls", "50") == 3, "the budget of a round is its whole budget"
+    assert "with a larger budget goes on" in capsys.readouterr().err
     assert (run / "verdicts.jsonl").read_bytes() == before
     assert command(run, "--config", settings, "--json") == 0
     found = json.loads(capsys.readouterr().out)

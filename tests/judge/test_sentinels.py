@@ -37,6 +37,22 @@ def test_injected_words_ask_for_the_wrong_verdict_in_both_directions() -> None:
     assert min(Counter(sentinel.expected for sentinel in injected).values()) >= 10
 
 
+def test_injected_words_come_in_several_languages_and_each_alone_is_enough_to_fail_a_judge() -> None:
+    injected = [sentinel for sentinel, _ in KNOWN if sentinel.kind == "injection"]
+    texts = "".join(question.query + question.first + question.second for _, question in KNOWN)
+    for mark in ("等价", "不同", "審査員", "Вердикт", "équivalents", "gleichbedeutend", "판정", "अलग", "على"):
+        assert mark in texts
+    assert upper_bound(1, len(injected)) > 0.10
+
+
+def test_judges_that_fail_on_long_values_alone_can_be_seen() -> None:
+    flips = [s for s, _ in KNOWN if s.kind != "identical"]
+    long = [s for s, question in KNOWN if min(len(question.first), len(question.second)) > 140]
+    assert upper_bound(len(long), len(flips)) > 0.10
+    for truth in ("equivalent", "different"):
+        assert sum(s.expected == truth and s.kind != "injection" for s in long) >= 5
+
+
 def test_no_two_sentinels_are_one_question_and_no_name_is_twice() -> None:
     assert len({question_id(question) for _, question in KNOWN}) == len(KNOWN)
     assert len({sentinel.name for sentinel, _ in KNOWN}) == len(KNOWN)

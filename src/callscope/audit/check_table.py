@@ -92,6 +92,8 @@ def check_row(row: TableRow) -> RowFinding:
         status = "needs_denominator"
     kept = any(value is not None for value in msgspec.structs.astuple(row)[2:])
     why = "; ".join(part.why for part in parts if part.status == status)
+    if status != "consistent" and _are_fractions(row):
+        why += " (percent are expected: figures of 0 to 1, as these, are read as less than one percent)"
     counted = next((part for part in parts if part.nearest or part.denominators), None)
     return RowFinding(
         name=row.name,
@@ -104,6 +106,13 @@ def check_row(row: TableRow) -> RowFinding:
         items=next((part.items for part in parts if part.items), None),
         working=(*checks, *(check for part in parts for check in part.working)),
     )
+
+
+def _are_fractions(row: TableRow) -> bool:
+    """Whether every rate of a row is at most one percent as read, several of them above 0: fractions were meant."""
+    rates = [one for name in (*_OF_POSITIVES, "accuracy", "over") if (one := getattr(row, name)) is not None]
+    within = [one for one in rates if one.first >= 0 and one.last * 100 <= 1]
+    return len(rates) > 1 and len(within) == len(rates) and sum(one.last > 0 for one in rates) > 1
 
 
 # --- positives and negatives ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,17 @@ _OTHERS: dict[str, Callable[[str], Any]] = {
     "confirmed": read_counts,
 }
 _KNOWN = (*_PERCENT, *_COUNTS, "kappa", *_OTHERS)
-_ALIASES = {"weights": "mix"}
+_ALIASES = {
+    "acc": "accuracy",
+    "acc.": "accuracy",
+    "miss_recall": "miss",
+    "over_recall": "over",
+    "param_error": "param",
+    "parameter_error": "param",
+    "weights": "mix",
+}
+_SEPARATOR_LINE = re.compile(r" *sep=(?P<delimiter>[,;\t])\r?\n?", re.IGNORECASE)
+"""What Excel puts before a table to say what stands between its cells."""
 
 
 def read_table(
@@ -115,11 +126,14 @@ def read_table_bytes(data: bytes, file: str = "table") -> tuple[TableRow, ...]:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError("holds NUL bytes", file=file, line=line, hint="Save the table as CSV in UTF-8")
-    delimiter = _delimiter(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    said = _SEPARATOR_LINE.match(text)
+    skipped = said.end() if said else 0
+    delimiter = said["delimiter"] if said else _delimiter(text)
+    reader = csv.reader(io.StringIO(text[skipped:], newline=""), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] | None = None
     rows: list[TableRow] = []
-    line = 1
+    above = 1 if said else 0
+    line = above + 1
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
@@ -129,7 +143,7 @@ def read_table_bytes(data: bytes, file: str = "table") -> tuple[TableRow, ...]:
                     raise InputError("has too many rows", file=file, line=line, expected=f"at most {MAX_ROWS}")
                 else:
                     rows.append(_row(columns, cells, file, line, comma=delimiter != ","))
-            line = reader.line_num + 1
+            line = above + reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"is no CSV: {error}", file=file, line=line) from None
     if columns is None:
@@ -149,7 +163,7 @@ def _delimiter(text: str) -> str:
 def _columns(cells: Sequence[str], file: str, line: int) -> tuple[str, ...]:
     """The column names, normalised; the name column is called `name`."""
     names = []
-    for cell in cells:
+    for cell in _filled(cells):
         plain = cell.strip().lower().removesuffix("%").removesuffix("(%)").strip()
         plain = "_".join(plain.replace("-", " ").replace("_", " ").split())
         names.append(_ALIASES.get(plain, plain))
@@ -179,7 +193,15 @@ def _columns(cells: Sequence[str], file: str, line: int) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _filled(cells: Sequence[str]) -> Sequence[str]:
+    """The cells without the empty ones at their end, which a spreadsheet leaves behind."""
+    last = max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
+    return cells[:last]
+
+
 def _row(columns: Sequence[str], cells: Sequence[str], file: str, line: int, *, comma: bool) -> TableRow:
+    if len(cells) > len(columns):
+        cells = (*cells[: len(columns)], *_filled(cells[len(columns) :]))
     if len(cells) != len(columns):
         expected = f"{len(columns)}, as the header has"
         hint = "Quote cells that hold the delimiter"

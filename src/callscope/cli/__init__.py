@@ -69,7 +69,8 @@ Example: callscope audit sample results/first --design judge --out audits/judge"
 app = App(
     name="callscope",
     help="Shows exactly where LLM function calling succeeds or breaks.",
-    help_epilogue="Start with `callscope run`: it needs no key. `callscope VERB --help` has an example of each.",
+    help_epilogue="Start with `callscope run`: it needs no key (and the extra `local`). "
+    "`callscope VERB --help` has an example of each.",
     version=__version__,
     help_format="plaintext",  # markdown would double the CPU time of every start
 )

@@ -7,15 +7,25 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 
 from callscope.errors import InputError
 
-__all__ = ["errors", "one_run", "out", "put", "say"]
+__all__ = ["Only", "errors", "one_run", "out", "put", "say"]
 
 _PLAIN_WIDTH = 140
+_AUDIT = "audit.json"
+
+
+class Only(NamedTuple):
+    """The part of a run that is asked for; None is everything."""
+
+    suite: str | None
+    experiment: str | None
+    model: str | None
 
 
 class _Console(Console):
@@ -48,10 +58,18 @@ def say(text: str) -> None:
 
 
 def one_run(run: Path, more: Sequence[Path]) -> None:
-    """Raise InputError where more than one run was named: each is shown by itself."""
+    """Raise InputError where more than one run was named, each being shown by itself, or an audit's folder."""
     if more:
+        names = " ".join(str(each) for each in (run, *more))
         raise InputError(
             "one run is shown at a time",
-            found=" ".join(str(each) for each in (run, *more)),
-            hint="Show each run by itself, or compare them: callscope compare RUN RUN",
+            found=names,
+            hint=f"Show each by itself, side by side (callscope report {names} --across), or case by case (callscope"
+            f" compare {names})",
+        )
+    if (run / _AUDIT).is_file() and not (run / "manifest.json").exists():
+        raise InputError(
+            "is the folder of an audit, not of a run",
+            file=run,
+            hint="`callscope report AUDIT_DIR --preset table4` (references) or `--preset table5` (a judge) shows it",
         )

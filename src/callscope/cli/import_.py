@@ -41,7 +41,7 @@ def import_(
         Without --results the folder that the suites are written into (default: imported/<benchmark>); with it the run
         folder (default: a new one under results/).
     all_notes:
-        Show every note about the files and their gold, not only the first of each kind.
+        Show every note about the files and their gold, not only the first twelve.
     json:
         Print what was made as one JSON object.
     """

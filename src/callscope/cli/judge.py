@@ -160,6 +160,8 @@ def _stopped(result: Any, run: Path, *, as_json: bool) -> int:
     if result.status == "nothing_open":
         left = f"; in {result.docket.settled} trials no ruling could change anything" if result.docket.settled else ""
         say(f"{run}: nothing is open for a judge{left}. Nothing was asked and nothing changed")
+        if _holds_imports(run):
+            say("Undeclared text in suites imported from a benchmark is left to the rules; --open text asks about it.")
         return 0
     if result.status == "budget_spent":
         say(
@@ -169,6 +171,12 @@ def _stopped(result: Any, run: Path, *, as_json: bool) -> int:
         return 3
     say("Not every question was put: the provider let nobody in. When mended, the same command goes on.")
     return 2
+
+
+def _holds_imports(run: Path) -> bool:
+    from callscope.runs import open_run
+
+    return any(suite.benchmark is not None for suite in open_run(run).suites.values())
 
 
 def _present(result: Any, run: Path, *, as_json: bool) -> int:

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from callscope.cli._console import one_run, out, put, say
+from callscope.cli._console import Only, one_run, out, put, say
 
 __all__ = ["report"]
 
-_Flag = Annotated[bool, Parameter(negative="")]
+_Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+_Several = Annotated[tuple[str, ...], Parameter(negative_iterable="", show_default=False)]
 
 
 def report(
@@ -23,9 +24,12 @@ def report(
     junit: Path | None = None,
     csv: Path | None = None,
     json: _Flag = False,
+    suite: str | None = None,
+    model: str | None = None,
+    experiment: str | None = None,
     preset: Literal["table1", "table2", "figure3", "figure4", "table4", "table5", "routing", "all"] | None = None,
     across: _Flag = False,
-    mix: tuple[str, ...] = (),
+    mix: _Several = (),
     both_empty: Literal["separate", "exclude", "tn"] | None = None,
     strict_extra: _Flag = False,
     full: _Flag = False,
@@ -49,6 +53,12 @@ def report(
         Write one row a suite, experiment and model.
     json:
         Print summary.json, or the exhibits' figures, instead of tables.
+    suite:
+        Only this suite.
+    model:
+        Only this model.
+    experiment:
+        Only this experiment.
     preset:
         An exhibit: table1 (mixes of difficulty, classes of error), table2 (benchmarks), figure3 (recall by level),
         figure4 (miss and over recall, parameter errors), routing (need, target, arguments), all of these; table4 and
@@ -68,9 +78,12 @@ def report(
     """
     from callscope.errors import InputError
 
+    if json and markdown:
+        raise InputError("are two forms of one output", field="--json and --markdown", hint="Ask for one of them")
     if across and preset not in {None, "table2", "all"}:
         raise InputError("says the same as --preset table2", field="--across", found=f"--preset {preset}")
     chosen = "table2" if across and preset is None else preset
+    only = Only(suite, experiment, model)
     shaped = {
         "--mix": bool(mix), "--both-empty": both_empty is not None, "--strict-extra": strict_extra, "--full": full,
         "--svg": svg is not None,
@@ -78,7 +91,9 @@ def report(
     if chosen == "table4" or chosen == "table5":  # noqa: PLR1714 - mypy narrows this, and not `in`
         from callscope.cli._audit_tables import audit_exhibit
 
-        given = [name for name, there in {**shaped, "--html": html, "--markdown": markdown}.items() if there]
+        narrowing = {f"--{name}": value for name, value in only._asdict().items()}
+        beside = {**shaped, **narrowing, "--html": html, "--markdown": markdown}
+        given = [name for name, there in beside.items() if there]
         if given or more or junit or csv:
             raise InputError("are shown as tables or with --json", field=f"--preset {chosen}", found=", ".join(given))
         return audit_exhibit(chosen, run, json=json)
@@ -87,17 +102,20 @@ def report(
 
         if junit or csv:
             raise InputError("holds no exhibit", field="--junit" if junit else "--csv", hint="Use --json")
-        wanted = Wanted(chosen, mix, both_empty or "separate", strict_extra, full, html, svg, markdown, json)
+        wanted = Wanted(chosen, mix, both_empty or "separate", strict_extra, full, html, svg, markdown, json, only)
         return show_exhibits((run, *more), wanted)
     idle = [name for name, there in shaped.items() if there]
     if idle:
-        raise InputError("shapes an exhibit", field=idle[0], hint="Add --preset table1, or another")
-    return _one(run, more, html, markdown, junit, csv, json)
+        pictured = "figure3, figure4 or all: these have pictures"
+        hint = f"Add --preset {pictured if idle[0] == '--svg' else 'table1, or another'}"
+        raise InputError("shapes an exhibit", field=idle[0], hint=hint)
+    return _one(run, more, only, html, markdown, junit, csv, json)
 
 
 def _one(
     run: Path,
     more: tuple[Path, ...],
+    only: Only,
     html: Path | None,
     markdown: bool,
     junit: Path | None,
@@ -105,15 +123,17 @@ def _one(
     json: bool,
 ) -> int:
     from callscope.capture.folder import write_atomically
-    from callscope.reports import print_summary, render_junit, render_markdown, to_csv
-    from callscope.runs import open_run
+    from callscope.reports import print_summary, render_html, render_junit, render_markdown, summarise, to_csv
+    from callscope.reports.filters import narrowed
+    from callscope.runs import Summary, open_run
 
     one_run(run, more)
-    opened = open_run(run)
-    summary = opened.summary()
+    opened = narrowed(open_run(run), **only._asdict())
+    summary = Summary(summarise(opened))
     written = []
     if html is not None:
-        written.append(opened.write_html(html, summary))
+        write_atomically(html, render_html(opened, summary.data).encode("utf-8", "replace"))
+        written.append(html)
     if junit is not None:
         write_atomically(junit, render_junit(opened, summary.data).encode("utf-8", "replace"))
         written.append(junit)

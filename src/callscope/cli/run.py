@@ -56,7 +56,8 @@ def run(
     concurrency:
         How many trials are held at once; replaces the configuration's.
     experiment:
-        auto, required, named, none, strict, parallel-off, stream, or several joined by +; may be given several times.
+        auto, required, named, none, strict, parallel-off, stream, or several joined by +; or a routing decision: need,
+        target, arguments. May be given several times.
         Replaces what the configuration says of experiments, tool choice, parallel calls and strict mode.
     full:
         Embedded default only: run all cases with all repeats, however long it takes.

@@ -244,8 +244,9 @@ def _essence(case: Case) -> str:
 
 
 def pair_up(first: Group, second: Group) -> Pairing:
-    """The pairs of two units in one suite and experiment, and what is left out. Families are the first one's."""
+    """The pairs of two units in one suite and experiment, and what is left out."""
     pairs, left = [], Counter[tuple[str, str]]()
+    families = _families([first, second])
     for case_id in sorted(first.seen.keys() | second.seen.keys()):
         one, other = first.seen.get(case_id), second.seen.get(case_id)
         if one is None or other is None:
@@ -253,7 +254,7 @@ def pair_up(first: Group, second: Group) -> Pairing:
         elif not _same_case(first, second, case_id):
             left["another prompt or expectation under one id", "both"] += 1
         elif one.values and other.values:
-            pairs.append(Pair(case_id, first.cases[case_id].family or case_id, one, other))
+            pairs.append(Pair(case_id, families[case_id], one, other))
         else:
             left[_why(one.reason, other.reason)] += 1
     listed = tuple(LeftOut(*key, count) for key, count in sorted(left.items()))
@@ -275,10 +276,33 @@ def shared_cases(groups: Iterable[Group]) -> tuple[tuple[str, str, tuple[Seen, .
     """The cases that all of several units have values for: (case id, family, what each saw), sorted by case id."""
     held = list(groups)
     first, *others = held
+    families = _families(held)
     found = []
     for case_id in sorted(first.seen):
         seen = [group.seen.get(case_id) for group in held]
         kept = tuple(each for each in seen if each is not None and each.values)
         if len(kept) == len(held) and all(_same_case(first, other, case_id) for other in others):
-            found.append((case_id, first.cases[case_id].family or case_id, kept))
+            found.append((case_id, families[case_id], kept))
     return tuple(found)
+
+
+def _families(groups: Sequence[Group]) -> dict[str, str]:
+    """The family of each case that all groups saw. Cases are kin where any group says so: two versions of a suite may
+    name families differently, and which of them stands first must not change what is established."""
+    shared = sorted(set.intersection(*(set(group.seen) for group in groups)))
+    leader: dict[tuple[int, str], tuple[int, str]] = {}
+
+    def lead(name: tuple[int, str]) -> tuple[int, str]:
+        while (above := leader.setdefault(name, name)) != name:
+            name = above
+        return name
+
+    own = {
+        case_id: [(place, group.cases[case_id].family or case_id) for place, group in enumerate(groups)]
+        for case_id in shared
+    }
+    for names in own.values():
+        for name in names[1:]:
+            one, other = sorted((lead(names[0]), lead(name)))
+            leader[other] = one
+    return {case_id: lead(names[0])[1] for case_id, names in own.items()}

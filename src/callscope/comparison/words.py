@@ -63,6 +63,8 @@ def verdict_words(pair: Mapping[str, Any], metric: Metric, family: Mapping[str, 
 
 def _could(found: Mapping[str, Any], family: Mapping[str, Any]) -> str:
     n = plural(found["pairs"], "case")
+    if found["families"] < found["pairs"]:
+        n += f" ({found['families']} {'family' if found['families'] == 1 else 'families'})"
     if found["smallest"] is None:
         return f"{n} {'is' if found['pairs'] == 1 else 'are'} too few to see any difference reliably"
     text = f"on {n} a difference of {points(found['smallest'], signed=False)} points could have been seen"

@@ -5,6 +5,7 @@ Not for what a row means, and not for the disk.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from callscope.errors import InputError
 from callscope.importers.base import SuiteFiles
 from callscope.jsontext import JsonFault, dump_faithful, parse_json
 
-__all__ = ["Row", "decoded", "read_rows", "suite_files", "text_field"]
+__all__ = ["Row", "decoded", "fault_line", "line_by_line", "read_rows", "suite_files", "text_field"]
 
 
 class Row(NamedTuple):
@@ -57,7 +58,7 @@ def read_rows(file: str, data: bytes, *, nulls: list[int] | None = None) -> tupl
 
 def _values(file: str, data: bytes) -> Iterator[tuple[int, Any, bytes]]:
     data = data.removeprefix(b"\xef\xbb\xbf")
-    if data.lstrip()[:1] == b"[":
+    if data.lstrip()[:1] == b"[" and not line_by_line(data):
         listed = _parsed(file, None, data)
         for place, value in enumerate(listed, 1):
             yield place, value, dump_faithful(value)
@@ -71,8 +72,33 @@ def _parsed(file: str, line: int | None, data: bytes) -> Any:
     try:
         return parse_json(data).value
     except JsonFault as fault:
+        line = fault_line(data) if line is None else line
         expected = "one object a line, or a list of them"
         raise InputError(f"this is no JSON ({fault.reason})", file=file, line=line, expected=expected) from None
+
+
+def line_by_line(data: bytes) -> bool:
+    """Whether a file that begins with a list is one value a line all the same: its first line is whole, and not all
+    there is."""
+    first, _, rest = data.strip().partition(b"\n")
+    try:
+        parse_json(first, bad_numbers=True)
+    except JsonFault:
+        return False
+    return bool(rest)
+
+
+def fault_line(data: bytes) -> int | None:
+    """The line on which a file stops being JSON; None where it is JSON that is refused for what it says."""
+    try:
+        json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    except json.JSONDecodeError as error:
+        return error.lineno
+    except (ValueError, RecursionError):
+        return None
+    return None
 
 
 def text_field(row: Row, name: str) -> str:
@@ -87,8 +113,8 @@ def text_field(row: Row, name: str) -> str:
 def suite_files(
     name: str, benchmark: str, title: str, system: str, tools: Sequence[Tool], cases: Sequence[Case]
 ) -> SuiteFiles:
-    """A suite of kind compatibility as the bytes of its folder's files."""
-    about = {"name": name, "version": "1", "kind": "compatibility", "title": title, "benchmark": benchmark}
+    """A suite as the bytes of its folder's files. It asks for answers, so it is of kind portable, as BFCL's are."""
+    about = {"name": name, "version": "1", "kind": "portable", "title": title, "benchmark": benchmark}
     toml = "".join(f"{key} = {dump_faithful(value).decode()}\n" for key, value in about.items())
     files = {
         "suite.toml": toml.encode(),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from callscope.canonical import sha256_hex
 from callscope.capture.folder import RunFolder, write_atomically
@@ -36,6 +36,7 @@ __all__ = [
     "answers_in",
     "docket_of",
     "judge_folder",
+    "judge_now",
     "judged_now",
     "next_round",
     "read_judge_file",
@@ -186,6 +187,16 @@ def judged_now(folder: RunFolder, name: str, kind: str, scope: Scope) -> tuple[D
         )
     judge = who(rounds[0].manifest)
     return docket, judged(docket, answers_in(rounds), judge), judge
+
+
+def judge_now(folder: RunFolder) -> JudgeFile | None:
+    """The judge that applies to a run folder, None for the rules alone. What it made of the run is computed from its
+    calls, whatever judge.json says of that. Raises as `rulings_for`."""
+    file = read_judge_file(folder.path)
+    if file is None or file.applied is None:
+        return None
+    _, made, judge = judged_now(folder, file.applied, file.kind, file.scope)
+    return structs.replace(file, judge=judge, counts=made.counts, calibration=made.calibration)
 
 
 def rulings_for(folder: RunFolder) -> Rulings:

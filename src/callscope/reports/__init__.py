@@ -4,7 +4,8 @@
 """
 
 from callscope.reports.html import render_html
-from callscope.reports.inspect import Failure, FailureGroup, failures, inspect_text
+from callscope.reports.inspect import Failure, FailureGroup, failures
+from callscope.reports.inspected import inspect_text
 from callscope.reports.junit import render_junit
 from callscope.reports.limitations import limitations
 from callscope.reports.markdown import render_markdown

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from callscope.errors import InputError
-from callscope.reports.columns import Cell, model_name, words
+from callscope.reports.columns import Cell, model_name, plural, words
 from callscope.reports.difficulty import Stratum, post_stratified
 from callscope.reports.exhibits.parts import Exhibit, Grid, exact_rate
-from callscope.reports.numbers import RATE_DIGITS, rounded
+from callscope.reports.numbers import DASH, RATE_DIGITS, rounded
 from callscope.reports.queried import accuracy_of, benchmark_name, recall_of
 from callscope.reports.queries import POLICIES, Policy
 from callscope.reports.safe import one_line
@@ -84,7 +84,8 @@ def across(sources: Sequence[Source], options: Options) -> Exhibit:
     }
     pooled = {place: _pooled(found, options) for place, found in cells.items()}
     checked = {column for (_, column), found in pooled.items() if found is not None and found["compatible"] is not None}
-    grid = _grid(_rows(plain), columns, pooled, checked, suites, _notes(groups, plain, suites, options))
+    notes = (*_notes(groups, plain, suites, options), *_unchecked(pooled, checked))
+    grid = _grid(_rows(plain), columns, pooled, checked, suites, notes)
     parts = [grid, *(_by_suite(plain, column, options) for column in columns if options.full)]
     names = ", ".join(one_line(source.name, 80) for source in sources)
     return Exhibit(
@@ -147,7 +148,16 @@ def _pooled(groups: Sequence[Group], options: Options) -> dict[str, Any] | None:
         "accuracy": _together(accuracy_of(block, options.policy, strict=options.strict) for block in blocks),
         "compatible": _together(each["passed"] for each in theirs) if theirs else None,
         "says_nothing": sum(each["says_nothing"] for each in theirs),
+        "nothing_for": _sums(each["nothing_for"] for each in theirs),
     }
+
+
+def _sums(counted: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in counted:
+        for name, count in each.items():
+            found[name] = found.get(name, 0) + count
+    return found
 
 
 def _together(rates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -222,6 +232,22 @@ def _notes(
             beside = (f"{words(name)} {count}" for name, count in counts.items() if count)
             said.append(f"in no denominator: {what}: {', '.join(beside)}")
     return (*said, *_treatments(plain, options))
+
+
+def _unchecked(pooled: Mapping[tuple[_Row, str], dict[str, Any] | None], checked: set[str]) -> list[str]:
+    """Why a benchmark's own checker says nothing of some or all trials of a row."""
+    said = []
+    for (row, column), found in pooled.items():
+        if found is None or column not in checked:
+            continue
+        if found["compatible"] is None:
+            said.append(f"none: {row.label} on {column}: its trials hold no verdict of the benchmark's own checker")
+        elif found["says_nothing"]:
+            why = ", ".join(f"{words(one_line(name, 60))} {count}" for name, count in found["nothing_for"].items())
+            mark = "" if found["compatible"]["n"] else f"{DASH}: "
+            trials = plural(found["says_nothing"], "trial")
+            said.append(f"{mark}{row.label} on {column}: its own checker says nothing of {trials} ({why})")
+    return said
 
 
 def _treatments(plain: Sequence[Group], options: Options) -> list[str]:

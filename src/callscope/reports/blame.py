@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from callscope.contract import Derived
+from callscope.reports.safe import one_line
 from callscope.reports.view import failing_stage, is_observed
 
 __all__ = ["FLAG_HINTS", "Agreement", "Hint", "hints"]
@@ -62,10 +63,13 @@ FLAG_HINTS = {
 }
 
 
-def hints(derived: Derived, agreement: Agreement | None = None) -> tuple[Hint, ...]:
-    """Who may be at fault in a trial that did not pass, the likeliest first."""
+def hints(derived: Derived, agreement: Agreement | None = None, *, judged: bool = True) -> tuple[Hint, ...]:
+    """Who may be at fault in a trial that did not pass, the likeliest first; `judged`: whether a judge was asked."""
     verdict = derived.verdict
     found: list[Hint] = []
+    if verdict.passed is None and verdict.evidence.get("excluded"):
+        why = one_line(str(verdict.evidence["excluded"]), 300)
+        return (Hint("fixture", f"the case is excluded, so nothing decides it: {why}"),)
     if not is_observed(verdict):
         found += [_LOSS[verdict.acceptance]] if verdict.acceptance in _LOSS else []
     elif agreement is not None and agreement.models > 1 and agreement.failing == agreement.models:
@@ -74,14 +78,18 @@ def hints(derived: Derived, agreement: Agreement | None = None) -> tuple[Hint, .
     if derived.transformations:
         found.append(Hint("adapter", "the schema or messages were changed on the way out; see the transformations"))
     if is_observed(verdict):
-        found += _by_stage(derived)
+        found += _by_stage(derived, judged)
     return tuple(dict.fromkeys(found))
 
 
-def _by_stage(derived: Derived) -> list[Hint]:
+def _by_stage(derived: Derived, judged: bool) -> list[Hint]:
     verdict = derived.verdict
+    if verdict.selection == "undecided":
+        return [Hint("validator", "no rule could tell whether a call was meant; a clearer fixture would")]
+    if verdict.semantics == "undecided" and not judged:
+        return [Hint("validator", "no rule could decide, and no judge was asked; `callscope judge RUN` asks one")]
     if verdict.attribution == "judge_failure":
-        return [Hint("validator", "the judge gave no usable answer")]
+        return [Hint("validator", "the judge left it open, or gave no usable answer")]
     if verdict.passed is None:
         return [Hint("validator", "no rule could decide; a judge or a clearer fixture would")]
     stage = failing_stage(verdict)

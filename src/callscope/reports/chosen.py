@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from callscope.contract import Case, Outcome, ToolCalls, expected_calls
+from callscope.reports.columns import plural
 from callscope.reports.numbers import percent
 from callscope.reports.safe import one_line
 
@@ -17,6 +18,7 @@ __all__ = ["Crossing", "Matrix", "Pair", "confused", "count_pair", "crossings", 
 OTHERS = "(others)"
 _PAIRS = 300
 _NAMES = 4
+_MOST_TIMES = 99
 _OF_CLASS = {"abstention": "(no call)", "clarification": "(a question)"}
 
 
@@ -24,12 +26,14 @@ class Pair(NamedTuple):
     """What a trial should have called and what it called: tool names, each once, in alphabetical order.
 
     `expects` is the class of the expectation. `in_text`: a call was written into the text, where it earns nothing.
+    `times`: how many calls came, where they were of just the expected tools and yet not as many as expected; else 0.
     """
 
     expects: str
     expected: tuple[str, ...]
     called: tuple[str, ...]
     in_text: bool
+    times: int = 0
 
 
 class Matrix(NamedTuple):
@@ -50,13 +54,12 @@ class Crossing(NamedTuple):
 
 def pair_of(case: Case, expects: str, outcome: Outcome) -> Pair:
     """What an observed trial of `case` expected and called."""
-    called = _names(call.name for call in outcome.calls) if isinstance(outcome, ToolCalls) else ()
-    return Pair(
-        expects,
-        _names(call.name for call in expected_calls(case.expected)),
-        called,
-        not called and "text_tool_call" in outcome.flags,
-    )
+    came = [call.name for call in outcome.calls] if isinstance(outcome, ToolCalls) else []
+    wanted = [call.name for call in expected_calls(case.expected)]
+    called, expected = _names(came), _names(wanted)
+    in_text = not called and "text_tool_call" in outcome.flags
+    times = min(len(came), _MOST_TIMES) if called == expected and len(came) != len(wanted) else 0
+    return Pair(expects, expected, called, in_text, times)
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
@@ -148,6 +151,7 @@ def crossings(group: Mapping[str, Any], limit: int = 6) -> tuple[tuple[Crossing,
     wrong: dict[tuple[str, str], int] = {}
     for pair in group["tool_pairs"]:
         expected, came, missed = _expected(pair), _came(pair), pair["trials"] - pair["right"]
+        came += f" ({plural(pair['times'], 'call')})" if pair["times"] else ""
         of[expected] = of.get(expected, 0) + pair["trials"]
         if missed:
             wrong[expected, came] = wrong.get((expected, came), 0) + missed

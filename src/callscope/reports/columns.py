@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from callscope.importers import RECORDED
 from callscope.reports.numbers import DASH, interval, milliseconds, money, percent, quantity, ratio
 from callscope.reports.safe import one_line
 
@@ -20,13 +21,17 @@ __all__ = [
     "STAGE_WORDS",
     "Cell",
     "Column",
+    "absent",
     "coverage_cell",
     "group_title",
     "grouped",
+    "is_recorded",
     "loss_rows",
     "model_name",
+    "only_text",
     "plural",
     "rate_cell",
+    "trials_line",
     "words",
 ]
 
@@ -64,7 +69,25 @@ def rate_cell(rate: Mapping[str, Any]) -> Cell:
 def coverage_cell(group: Mapping[str, Any]) -> Cell:
     """Observed over tried trials; what was never tried is no loss, and is counted beside it."""
     cell, not_run = rate_cell(group["coverage"]["accepted"]), group["trials"]["not_run"]
-    return Cell(cell.main, ", ".join(filter(None, (cell.more, f"not run {not_run}" if not_run else ""))))
+    return Cell(cell.main, ", ".join(filter(None, (cell.more, f"{absent(group)} {not_run}" if not_run else ""))))
+
+
+def is_recorded(group: Mapping[str, Any]) -> bool:
+    """Whether a group's answers were recorded by another programme: nothing was run here."""
+    return str(group["api"] or "").startswith(RECORDED)
+
+
+def absent(group: Mapping[str, Any]) -> str:
+    """What a planned trial without a record is: not run, or, of recorded answers, without a row."""
+    return "no row" if is_recorded(group) else "not run"
+
+
+def trials_line(summary: Mapping[str, Any]) -> str:
+    """How many trials have a record, for a report's head."""
+    trials = summary["trials"]
+    said = f"{trials['recorded']} of {trials['planned']} trials recorded"
+    rest = trials["not_run"] and all(is_recorded(group) for group in summary["groups"])
+    return f"{said}; the rest has no row in the results" if rest else said
 
 
 def _stability(group: Mapping[str, Any]) -> Cell:
@@ -171,6 +194,13 @@ def group_title(group: Mapping[str, Any]) -> str:
     version = f" {one_line(group['suite_version'], 40)}" if group["suite_version"] else ""
     kind = f" ({group['suite_kind']})" if group["suite_kind"] else ""
     return f"{one_line(group['suite'], 60)}{version}{kind} · experiment {one_line(group['experiment'], 60)}"
+
+
+def only_text(run: Mapping[str, Any]) -> str:
+    """Which part of a run a narrowed report shows; "" for the whole of it."""
+    only = run.get("only") or {}
+    shown = ", ".join(f"{name} {one_line(value, 80)}" for name, value in only.items())
+    return f"Only a part of the run: {shown}" if shown else ""
 
 
 def grouped(summary: Mapping[str, Any]) -> list[list[dict[str, Any]]]:

@@ -24,6 +24,7 @@ from callscope.contract import (
     Verdict,
     expected_calls,
 )
+from callscope.reports.checked import their_text
 from callscope.reports.columns import ATTRIBUTION_CAPTION, plural
 from callscope.reports.numbers import milliseconds
 from callscope.reports.safe import clip, inert, one_line, pretty
@@ -71,6 +72,9 @@ class Evidence(NamedTuple):
     later: tuple[str, ...]
     repairs: tuple[str, ...] = ()
     repaired: str = ""
+    tags: tuple[str, ...] = ()
+    excluded: str = ""
+    checker: str = ""
 
 
 def trial_key(derived: Derived) -> TrialKey:
@@ -101,6 +105,9 @@ def evidence(derived: Derived, case: Case | None, *, limit: int = TEXT_LIMIT) ->
         later=tuple(clip(outcome_text(each, limit), limit) for each in derived.later_outcomes[:6]),
         repairs=repair_lines(derived),
         repaired=clip(repaired_text(derived), limit),
+        tags=tuple(one_line(tag, 80) for tag in case.tags) if case else (),
+        excluded=one_line(case.excluded or "", 400) if case else "",
+        checker=their_text(derived),
     )
 
 

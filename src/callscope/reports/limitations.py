@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from callscope.reports.columns import is_recorded, trials_line
 from callscope.reports.experiments import experiment_limits
 from callscope.reports.numbers import percent
 from callscope.reports.safe import one_line
@@ -45,6 +46,8 @@ def _status(summary: Mapping[str, Any]) -> list[str]:
     trials, status = summary["trials"], summary["run"]["status"]
     if status == "finished" and not trials["not_run"]:
         return []
+    if status == "finished" and all(is_recorded(group) for group in summary["groups"]):
+        return [f"The recorded answers are not whole: {trials_line(summary)}. Nothing is known of these."]
     word = {
         "running": "The run has not finished",
         "interrupted": "The run was interrupted",

@@ -19,9 +19,11 @@ from callscope.reports.columns import (
     grouped,
     loss_rows,
     model_name,
+    only_text,
     words,
 )
 from callscope.reports.experiments import experiment_caveats, experiment_settings
+from callscope.reports.judged import judge_failure_words, judge_line
 from callscope.reports.limitations import limitations
 from callscope.reports.numbers import percent
 from callscope.reports.queried import queried_grids
@@ -67,11 +69,18 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     parts = [
         f"# callscope run {plain(one_line(run['run_id'], 80))}",
         f"{status}: {trials['observed']} of {trials['planned']} planned trials observed; {counts}.",
+        *([plain(f"{only}.")] if (only := only_text(run)) else []),
+        *_judge(summary),
     ]
     for groups in grouped(summary):
         parts += _section(groups)
     parts += ["## What this run can and cannot say", "\n".join(f"- {plain(said)}" for said in limitations(summary))]
     return "\n\n".join(parts) + "\n"
+
+
+def _judge(summary: Mapping[str, Any]) -> list[str]:
+    said, loud = judge_line(summary)
+    return [f"**{plain(said)}.**" if loud else f"{plain(said)}."] if said else []
 
 
 def _section(groups: list[dict[str, Any]]) -> list[str]:
@@ -92,11 +101,12 @@ def _section(groups: list[dict[str, Any]]) -> list[str]:
     for group in groups:
         parts += _confusion(group)
     names = [n for n in ATTRIBUTION_WORDS if n != "not_run"]
+    words_of = {**ATTRIBUTION_WORDS, "judge_failure": judge_failure_words(groups)}
     rows = [[plain(model_name(g)), *(str(g["attribution"][n]) for n in names)] for g in groups]
     parts += [
         "### Attribution",
         f"{ATTRIBUTION_CAPTION[:1].upper()}{ATTRIBUTION_CAPTION[1:]}.",
-        table(["model", *(ATTRIBUTION_WORDS[n] for n in names)], rows),
+        table(["model", *(words_of[n] for n in names)], rows),
     ]
     return [*parts, *_queried(groups), *_talks(groups), *_repairs(groups)]
 

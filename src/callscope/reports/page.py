@@ -16,8 +16,10 @@ from callscope.reports.columns import (
     ATTRIBUTION_WORDS,
     MAIN,
     group_title,
+    is_recorded,
     loss_rows,
     model_name,
+    only_text,
     plural,
     rate_cell,
     words,
@@ -27,6 +29,7 @@ from callscope.reports.evidence import evidence
 from callscope.reports.experiments import experiment_caveats
 from callscope.reports.gallery import PASSED, Gallery
 from callscope.reports.heat import heat_map
+from callscope.reports.judged import judge_failure_words, judge_line
 from callscope.reports.numbers import DASH, milliseconds, money, percent, quantity
 from callscope.reports.queried import queried_grids
 from callscope.reports.remarks import QUEUED, queued_text, remarks
@@ -62,6 +65,9 @@ def header(view: RunView, summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "run": summary["run"],
         "trials": summary["trials"],
+        "only": only_text(summary["run"]),
+        "judge": judge_line(summary),
+        "absent": "without a row" if all(map(is_recorded, summary["groups"])) else "not run",
         "facts": [
             ("created", manifest.created_at),
             ("finished", manifest.finished_at or DASH),
@@ -219,11 +225,12 @@ def _attribution(groups: list[dict[str, Any]]) -> dict[str, Any]:
     def count(group: dict[str, Any], name: str) -> int:
         return int(group["trials"]["not_run"] if name == "not_run" else group["attribution"][name])
 
+    said = {**ATTRIBUTION_WORDS, "judge_failure": judge_failure_words(groups)}
     names = [name for name in ATTRIBUTION_WORDS if any(count(group, name) for group in groups)]
     kinds = {name: f"a-{name.replace('.', '-').replace('_', '-')}" for name in names}
     rows = []
     for group in groups:
-        parts = [(kinds[name], count(group, name), ATTRIBUTION_WORDS[name]) for name in names]
+        parts = [(kinds[name], count(group, name), said[name]) for name in names]
         label = f"{model_name(group)}: " + ", ".join(f"{text} {n}" for _, n, text in parts)
         violations = ", ".join(f"{words(name)} {n}" for name, n in group["violations"].items())
         rows.append(
@@ -234,7 +241,7 @@ def _attribution(groups: list[dict[str, Any]]) -> dict[str, Any]:
                 "violations": violations or DASH,
             }
         )
-    legend = [(kinds[name], ATTRIBUTION_WORDS[name]) for name in names]
+    legend = [(kinds[name], said[name]) for name in names]
     return {"legend": legend, "rows": rows, "caption": ATTRIBUTION_CAPTION}
 
 
@@ -335,7 +342,10 @@ def _shelves(
         for anchor, derived in shelf.shown:
             case_id = derived.verdict.case_id
             seen = never.get(case_id, [])
-            said = () if shelf.category == PASSED else hints(derived, Agreement(len(seen), sum(seen)))
+            judged = groups[0]["judge"] is not None
+            said = (
+                () if shelf.category == PASSED else hints(derived, Agreement(len(seen), sum(seen)), judged=judged)
+            )
             items.append({"anchor": anchor, "e": evidence(derived, cases.get(case_id)), "hints": said})
         categories.setdefault(shelf.category, []).append(
             {

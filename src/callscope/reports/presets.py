@@ -16,7 +16,7 @@ from callscope.reports.difficulty import MIXES, EmptyStratum, Estimate, Mix, und
 from callscope.reports.exhibits.draw import MOST_MODELS, bars_beside, levels_figure
 from callscope.reports.exhibits.parts import Exhibit, Grid, Picture, exact_percent, exact_rate
 from callscope.reports.queried import (
-    CLASS_WORDS,
+    class_words,
     denominators_grid,
     kinds_grid,
     measures_grid,
@@ -147,7 +147,8 @@ def _mix_grid(groups: Sequence[Group], mix: Mix, options: Options) -> Grid:
     for group in groups:
         cells = [_estimate_cell(_mixed(group, mix, name, options)) for name in names]
         rows.append((model_name(group), (*cells, *_strata_cells(group, options))))
-    columns = [CLASS_WORDS.get(name, name.replace("_", " ")) for name in names]
+    named = class_words(groups)
+    columns = [named.get(name, name.replace("_", " ")) for name in names]
     columns += [f"{what}: {' / '.join(LEVELS)}" for what in ("positives", "negatives")]
     notes = [
         f"post-stratified: the rates of the levels, weighted {mix.text}; no trial is drawn again",
@@ -282,8 +283,7 @@ def _routing(groups: Sequence[Group]) -> list[Exhibit]:
             suites.setdefault((group["suite"], group["suite_version"]), []).append(group)
     made = []
     for (suite, version), mine in suites.items():
-        ordered = sorted(mine, key=lambda group: (group["model"], group["experiment"]))
         about = f"{suite} {version or ''}".rstrip()
-        data = {"rows": [{**_who(group), **group["routing"]} for group in ordered]}
-        made.append(Exhibit("routing", "The three routing decisions", about, tuple(routing_grids(ordered)), data))
+        data = {"rows": [{**_who(group), **group["routing"]} for group in mine]}
+        made.append(Exhibit("routing", "The three routing decisions", about, tuple(routing_grids(mine)), data))
     return made

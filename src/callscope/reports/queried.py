@@ -5,11 +5,12 @@ Shared by every form of report and by the exhibits. Reads the `queries` and `rou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from callscope.reports.columns import Cell, model_name, plural
+from callscope.reports.columns import Cell, absent, model_name, plural
 from callscope.reports.exhibits.parts import Grid, exact_rate
+from callscope.reports.judged import fn_note, judge_failure_words
 from callscope.reports.numbers import ratio
 from callscope.reports.queries import CLASSES, POLICIES, SUBTYPES, Policy
 from callscope.reports.routing import DECISIONS
@@ -17,6 +18,7 @@ from callscope.reports.safe import one_line
 
 __all__ = [
     "CLASS_WORDS",
+    "class_words",
     "accuracy_of",
     "benchmark_name",
     "denominators_grid",
@@ -40,6 +42,10 @@ CLASS_WORDS: Mapping[str, str] = {
     "judge_failure": "judge failure",
     "extra_call": "extra call",
 }
+
+_COUNTED = (
+    "denominators are trials; intervals are by case family: repeats and variants of a case tell less than other cases do"
+)
 
 _HEADING = "By query (PluginEval's measures)"
 _OUTSIDE = ("undecided", "excluded", "not_observed", "not_run")
@@ -84,7 +90,8 @@ def queried_grids(groups: Sequence[Group]) -> list[Grid]:
 def _short_grid(groups: Sequence[Group]) -> Grid:
     empty = any(group["queries"]["underspecified"]["no_call"]["n"] for group in groups)
     checked = any(group["queries"]["compatible"] is not None for group in groups)
-    columns = ["recall", "accuracy", *(CLASS_WORDS[name] for name in CLASSES), "over recall"]
+    named = class_words(groups)
+    columns = ["recall", "accuracy", *(named[name] for name in CLASSES), "over recall"]
     columns += [*(["both empty"] if empty else []), *(["benchmark's own checker"] if checked else [])]
     rows = []
     for group in groups:
@@ -97,7 +104,17 @@ def _short_grid(groups: Sequence[Group]) -> Grid:
         cells += [exact_rate(block["underspecified"]["no_call"])] if empty else []
         cells += [_their(block)] if checked else []
         rows.append((model_name(group), tuple(cells)))
-    return Grid(_HEADING, "model", tuple(columns), tuple(rows), tuple(_counted(group) for group in groups))
+    notes = (_COUNTED, *_left_open(groups), *(_counted(group) for group in groups))
+    return Grid(_HEADING, "model", tuple(columns), tuple(rows), notes)
+
+
+def class_words(groups: Iterable[Group]) -> Mapping[str, str]:
+    """What the classes of error are called over these groups: a judge fails only where one was asked."""
+    return {**CLASS_WORDS, "judge_failure": judge_failure_words(groups, CLASS_WORDS["judge_failure"])}
+
+
+def _left_open(groups: Sequence[Group]) -> list[str]:
+    return [said] if (said := fn_note(groups)) else []
 
 
 def _counted(group: Group) -> str:
@@ -110,7 +127,8 @@ def _counted(group: Group) -> str:
         f"both empty {t['both_empty']}",
     ]
     said += [f"guessed {t['guessed']}"] if t["guessed"] else []
-    said += [f"{name.replace('_', ' ')} {t[name]}" for name in _OUTSIDE if t[name]]
+    beside = {name: absent(group) if name == "not_run" else name.replace("_", " ") for name in _OUTSIDE}
+    said += [f"{beside[name]} {t[name]}" for name in _OUTSIDE if t[name]]
     text = f"{model_name(group)}: {', '.join(said)}"
     if t["both_empty"] or t["guessed"]:
         recall = ratio(recall_of(block, strict=False))
@@ -130,7 +148,8 @@ def _decided(block: Mapping[str, Any]) -> bool:
 
 def measures_grid(groups: Sequence[Group], policy: Policy = "separate", *, strict: bool = False) -> Grid:
     """Recall, accuracy, every class of error and its subtypes, each over its own denominator."""
-    columns = ["recall", "accuracy", *(CLASS_WORDS[name] for name in (CLASSES[0], CLASSES[1], *SUBTYPES, CLASSES[2]))]
+    named = class_words(groups)
+    columns = ["recall", "accuracy", *(named[name] for name in (CLASSES[0], CLASSES[1], *SUBTYPES, CLASSES[2]))]
     columns += [CLASS_WORDS["extra_call"]] if strict else []
     columns += ["over recall"]
     checked = [group for group in groups if group["queries"]["compatible"] is not None]
@@ -145,10 +164,10 @@ def measures_grid(groups: Sequence[Group], policy: Policy = "separate", *, stric
         cells += [_their(block)] if checked else []
         rows.append((model_name(group), tuple(cells)))
     over = (
-        "recall, misses, parameter errors and judge failures are over positives and add up to 1; over recall is over"
-        f" negatives; accuracy over both; {_TREATED[policy]}"
+        f"recall, misses, parameter errors and {named[CLASSES[2]]} are over positives and add up to 1; over recall is"
+        f" over negatives; accuracy over both; {_TREATED[policy]}"
     )
-    notes = [over]
+    notes = [over, _COUNTED, *_left_open(groups)]
     if not any(group["queries"]["underspecified"]["no_call"]["n"] for group in groups):
         notes.append("both empty: 0; no underspecified case was decided, so all three treatments of them give the same")
     notes += ["an extra call makes a positive wrong (strict)"] if strict else []
@@ -227,7 +246,8 @@ def kinds_grid(groups: Sequence[Group]) -> Grid:
         found, of = block["multi_label"], block["positives"]
         cells = [Cell(f"{found[name]}", f"({of[name]['k']})") for name in names]
         rows.append((model_name(group), (*cells, Cell(str(found["several_kinds"])))))
-    columns = (*(CLASS_WORDS[name] for name in names), "several kinds")
+    named = class_words(groups)
+    columns = (*(named[name] for name in names), "several kinds")
     note = "false negatives in which the kind occurs; in brackets, those that count for it and for nothing else"
     return Grid("Every kind of error", "model", columns, tuple(rows), (note,))
 
@@ -260,7 +280,8 @@ def routing_grids(groups: Sequence[Group]) -> list[Grid]:
 def _routing_grid(groups: Sequence[Group], isolated: bool) -> Grid:
     rows = []
     columns = ("decision", "right", "undecided", "excluded", "not observed", "not run", "no label")
-    for group in groups:
+    models = list(dict.fromkeys(group["model"] for group in groups))
+    for group in sorted(groups, key=lambda group: (models.index(group["model"]), _first_decision(group))):
         decisions = group["routing"]["decisions"]
         for decision in DECISIONS:
             if decision not in decisions:
@@ -280,4 +301,12 @@ def _routing_grid(groups: Sequence[Group], isolated: bool) -> Grid:
             "all tools are shown and all three are decided at once: not the isolated decisions, which are experiments"
             ' (experiments = ["need", "target", "arguments"])'
         )
-    return Grid(heading, "model", columns, tuple(rows), (note,))
+    return Grid(heading, "model", columns, tuple(rows), (note, _F), keys=1)
+
+
+_F = "f1: is any tool needed? f2: is it this one (the target)? f3: which arguments, or too little said for them?"
+"""The three decisions, as the document numbers them."""
+
+
+def _first_decision(group: Group) -> int:
+    return min((DECISIONS.index(name) for name in group["routing"]["decisions"]), default=len(DECISIONS))

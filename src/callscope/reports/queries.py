@@ -62,6 +62,9 @@ SUBTYPES = ("parameter_error.temporal", "parameter_error.missing", "parameter_er
 CLASSES = ("miss_recall", "parameter_error", "judge_failure")
 """What a false negative can be; with the share that is right they add up to one."""
 
+_REASONS = 12
+"""Reasons of a checker that says nothing that are told apart."""
+
 LEVELS = ("easy", "medium", "hard")
 UNDECLARED = "undeclared"
 """The level of cases that state none: counted, and in no mix."""
@@ -259,6 +262,7 @@ def _rate(pairs: Iterable[tuple[int, int]]) -> dict[str, Any]:
 def _compatible(cases: Iterable[CaseTally]) -> dict[str, Any] | None:
     """What the benchmark's own checker says, over the trials it says something of; None where there is no checker."""
     families: dict[str, list[int]] = {}
+    why: dict[str, int] = {}
     silent = spoken = 0
     for case in cases:
         if case.compatible is None:
@@ -266,10 +270,19 @@ def _compatible(cases: Iterable[CaseTally]) -> dict[str, Any] | None:
         passed, failed, nothing = case.compatible
         spoken += 1
         silent += nothing
+        for reason, count in case.silent.items():
+            place = reason if reason in why or len(why) < _REASONS else "other reasons"
+            why[place] = why.get(place, 0) + count
         pair = families.setdefault(case.case.family or case.case.id, [0, 0])
         pair[0] += passed
         pair[1] += passed + failed
-    return {"passed": _rate((k, n) for k, n in families.values()), "says_nothing": silent} if spoken else None
+    if not spoken:
+        return None
+    return {
+        "passed": _rate((k, n) for k, n in families.values()),
+        "says_nothing": silent,
+        "nothing_for": dict(sorted(why.items())),
+    }
 
 
 def check_queries(block: Mapping[str, Any], name: str) -> None:

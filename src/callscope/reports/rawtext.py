@@ -59,7 +59,11 @@ def raw_text(record: Record, *, limit: int = RAW_LIMIT, full: bool = False) -> s
         if last.fault is not None:
             lines.append(f"fault {one_line(last.fault.code)}: {one_line(last.fault.message, 400)}")
         request = _text(last.request)
-        lines.append(f"request:\n{_limited(request if full else _without_shared(request), None if full else limit)}")
+        if last.request:
+            shown = request if full else _without_shared(request)
+            lines.append(f"request:\n{_limited(shown, None if full else limit)}")
+        else:
+            lines.append("request: not recorded")
         lines.append(f"response:\n{_limited(_text(last.response), None if full else limit)}")
     if record.harness_error:
         lines.append(f"harness error: {clip(record.harness_error, limit)}")

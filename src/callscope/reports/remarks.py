@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from callscope.reports.blame import FLAG_HINTS
-from callscope.reports.columns import plural
+from callscope.reports.columns import is_recorded, plural
 from callscope.reports.numbers import milliseconds, percent
 from callscope.reports.safe import one_line
 
@@ -41,13 +41,20 @@ def queued_text(clock: Mapping[str, Any]) -> str:
 def group_remarks(group: Mapping[str, Any]) -> list[str]:
     """Facts about a model's row: what is undecided, was retried, waited, was never run, came under another name."""
     trials, queued = group["trials"], queued_text(group["time"]["queued"])
-    said = [f"{trials['not_run']} of {trials['planned']} planned trials not run"] if trials["not_run"] else []
+    said = [_absent(group)] if trials["not_run"] else []
     said += [f"{trials['undecided']} undecided"] if trials["undecided"] else []
     retried = group["attempts"]["retried_trials"]
     said += [f"{plural(retried, 'trial')} retried"] if retried else []
     said += [f"queued {queued}"] if queued else []
     reported = sorted(name for name in group["reported_models"] if name != group["model_id"])
     return said + ([f"reported as {', '.join(one_line(name, 60) for name in reported[:5])}"] if reported else [])
+
+
+def _absent(group: Mapping[str, Any]) -> str:
+    trials = group["trials"]
+    if is_recorded(group):
+        return f"{trials['recorded']} of {trials['planned']} trials recorded, the rest has no row"
+    return f"{trials['not_run']} of {trials['planned']} planned trials not run"
 
 
 def flag_remarks(group: Mapping[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from callscope.contract import Manifest, trial_count
 from callscope.errors import RunFolderError
 from callscope.jsontext import dump_faithful
 from callscope.reports.group_summary import case_summary, group_summary
+from callscope.reports.judged import judge_summary
 from callscope.reports.numbers import COST_DIGITS, MS_DIGITS, RATE_DIGITS
 from callscope.reports.queries import check_queries
 from callscope.reports.routing import check_routing
@@ -26,15 +27,22 @@ SCHEMA = "callscope/summary/1"
 def summarise(view: RunView) -> dict[str, Any]:
     """The summary of a run, in one pass over what was derived.
 
+    `judge` says which judge decided what the rules left open (None: none was asked); each group names it too. Where
+    only some groups are seen (`filters.Narrowed`), `run.only` says which.
+
     Raises RunFolderError where the verdicts do not fit the plan.
     """
     manifest = view.manifest
     groups = tally(view)
+    judge = judge_summary(view)
+    named = {"judge": judge["name"] if judge else None}
+    only = getattr(view, "only", None)
     summary: dict[str, Any] = {
         "schema": SCHEMA,
         "precision": {"rate": RATE_DIGITS, "milliseconds": MS_DIGITS, "cost": COST_DIGITS},
-        "run": _run(manifest),
-        "groups": [group_summary(group, manifest) for group in groups],
+        "run": {**_run(manifest), **({"only": only} if only else {})},
+        "judge": judge,
+        "groups": [{**group_summary(group, manifest), **named} for group in groups],
         "cases": [case_summary(group, case_id, case) for group in groups for case_id, case in group.cases.items()],
     }
     summary["trials"] = {

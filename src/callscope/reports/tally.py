@@ -15,6 +15,7 @@ from msgspec import UNSET
 
 from callscope.contract import Block, Case, Derived, ProviderError, Repaired, item_of
 from callscope.errors import RunFolderError
+from callscope.reports.checked import their_error
 from callscope.reports.chosen import Pair, count_pair, pair_of
 from callscope.reports.queries import Query, query_of
 from callscope.reports.routing import Decision, State, decision_of, readable
@@ -56,12 +57,13 @@ class CaseTally:
 
     `mended` counts the trials to which a repair applies, by how they ended and how they would have ended with repairs.
     `queries` counts what the trials are at the level of the query, `decided` the routing decisions read off them, and
-    `compatible` what the benchmark's own checker says: passed, failed, nothing (None where there is no checker).
+    `compatible` what the benchmark's own checker says: passed, failed, nothing (None where there is no checker);
+    `silent` why it says nothing, in its words.
     """
 
     __slots__ = (
-        "case", "compatible", "decided", "expects", "item", "mended", "outcomes", "planned", "queries", "seen", "talk",
-        "verbatim", "ways",
+        "case", "compatible", "decided", "expects", "item", "mended", "outcomes", "planned", "queries", "seen", "silent",
+        "talk", "verbatim", "ways",
     )  # fmt: skip
 
     def __init__(self, case: Case, planned: int) -> None:
@@ -78,6 +80,7 @@ class CaseTally:
         self.queries: dict[Query, int] = {}
         self.decided: dict[tuple[Decision, State], int] = {}
         self.compatible: list[int] | None = None
+        self.silent: dict[str, int] = {}
 
     @property
     def recorded(self) -> int:
@@ -179,6 +182,9 @@ class GroupTally:
         if derived.compatible_passed is not UNSET:
             counts = case.compatible = case.compatible or [0, 0, 0]
             counts[(True, False, None).index(derived.compatible_passed)] += 1
+            if derived.compatible_passed is None:
+                why = their_error(derived) or "no reason given"
+                case.silent[why] = case.silent.get(why, 0) + 1
         if derived.repaired is not None:
             self._mend(case, way, derived.repaired)
         if observed:

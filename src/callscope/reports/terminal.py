@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -28,9 +28,12 @@ from callscope.reports.columns import (
     grouped,
     loss_rows,
     model_name,
+    only_text,
+    trials_line,
     words,
 )
 from callscope.reports.experiments import experiment_caveats, experiment_settings
+from callscope.reports.judged import judge_failure_words, judge_line
 from callscope.reports.numbers import percent
 from callscope.reports.queried import queried_grids
 from callscope.reports.remarks import QUEUED, flag_remarks, group_remarks, queued_text
@@ -64,13 +67,18 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
 
 def summary_tables(summary: Mapping[str, Any], *, width: int = 100) -> Iterator[RenderableType]:
     """The tables of every suite and experiment, with their headings, for a console of `width` columns."""
-    run, trials = summary["run"], summary["trials"]
+    run = summary["run"]
     yield Text(f"Run {one_line(run['run_id'], 80)}", style="bold")
     yield Text(
-        f"{words(one_line(run['status']))} · {trials['recorded']} of {trials['planned']} trials recorded · dataset"
+        f"{words(one_line(run['status']))} · {trials_line(summary)} · dataset"
         f" {one_line(run['dataset_version'], 40)} · callscope {one_line(run['callscope'], 40)}",
         style="dim",
     )
+    if only := only_text(run):
+        yield Text(only, style="yellow")
+    judge, loud = judge_line(summary)
+    if judge:
+        yield Text(judge, style="bold red" if loud else "")
     for number, groups in enumerate(grouped(summary)):
         yield Text("")
         yield Text(group_title(groups[0]), style="bold cyan")
@@ -154,13 +162,14 @@ def _attribution(width: int, groups: list[dict[str, Any]]) -> Iterator[Renderabl
     rows = [(model_name(group), [Cell(str(_attributed(group, name) or "·")) for name in names]) for group in groups]
     yield from _heading("Attribution of trials")
     yield Text(ATTRIBUTION_CAPTION, style="dim")
-    yield from wide_table(width, "model", [ATTRIBUTION_WORDS[name] for name in names], rows)
+    said = {**ATTRIBUTION_WORDS, "judge_failure": judge_failure_words(groups)}
+    yield from wide_table(width, "model", [said[name] for name in names], rows)
 
 
 def _queried(width: int, groups: list[dict[str, Any]]) -> Iterator[RenderableType]:
     for grid in queried_grids(groups):
         yield from _heading(grid.heading)
-        yield from wide_table(width, grid.label, list(grid.columns), grid.rows)
+        yield from wide_table(width, grid.label, list(grid.columns), grid.rows, keys=grid.keys)
         for note in grid.notes:
             yield Text(note, style="dim")
 
@@ -185,25 +194,30 @@ def _heading(text: str) -> Iterator[Text]:
 
 
 def wide_table(
-    width: int, label: str, headings: list[str], rows: Rows, label_style: str = "cyan"
+    width: int, label: str, headings: list[str], rows: Rows, label_style: str = "cyan", keys: int = 0
 ) -> Iterator[RenderableType]:
-    """Rows under headings: on one line a row if all fits, else on two, else in several tables."""
-    label_width = min(max([cell_len(label), *(cell_len(name) for name, _ in rows)]), max(16, width * 3 // 10))
+    """Rows under headings: on one line a row if all fits, else on two, else in several tables, each of which repeats
+    the label and the first `keys` columns."""
+    longest = max([cell_len(label), *(cell_len(name) for name, _ in rows)])
+    label_width = min(longest, max(16, width * 3 // 10))
     one = [_width(heading, [cells[i].line for _, cells in rows]) for i, heading in enumerate(headings)]
     stacked = label_width + sum(each + _GAP for each in one) > width
     two = [_width(heading, [part for _, cells in rows for part in cells[i][:2]]) for i, heading in enumerate(headings)]
     widths = two if stacked else one
+    held = sum(each + _GAP for each in widths[:keys])
     spare = width - sum(each + _GAP for each in widths)
-    label_width = min(label_width, spare) if spare >= 20 else label_width
-    for start, stop in _balanced(widths, width - label_width):
+    label_width = min(longest, spare) if spare >= 20 else label_width
+    for start, stop in _balanced(widths[keys:], width - label_width - held):
         if start:
             yield Text("")
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
         table.add_column(Text(label), width=label_width, overflow="fold", style=label_style)
-        for i in range(start, stop):
-            table.add_column(Text(headings[i]), width=widths[i], no_wrap=False, overflow="fold", justify="right")
+        shown = [*range(keys), *range(keys + start, keys + stop)]
+        for i in shown:
+            side: Literal["left", "right"] = "left" if i < keys else "right"
+            table.add_column(Text(headings[i]), width=widths[i], no_wrap=False, overflow="fold", justify=side)
         for name, cells in rows:
-            table.add_row(Text(name), *(_drawn(cells[i], stacked) for i in range(start, stop)))
+            table.add_row(Text(name), *(_drawn(cells[i], stacked) for i in shown))
         yield table
 
 

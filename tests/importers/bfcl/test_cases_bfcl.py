@@ -102,6 +102,11 @@ def test_one_gold_call_is_a_tool_and_a_parallel_category_has_tools() -> None:
             {"type": "object", "properties": {"type": {"type": "number"}}},
         ),
         ({"type": "string", "required": True}, {"type": "string"}),
+        ({"type": "dict", "required": ["a", "a"]}, {"type": "object", "required": ["a"]}),
+        ({"type": "dict", "properties": {"a": "text"}}, {"type": "object", "properties": {}}),
+        ({"type": "string", "enum": []}, {"type": "string"}),
+        ({"type": ["integer", "float"]}, {"type": ["integer", "number"]}),
+        ({"type": ["float", "double"]}, {"type": ["number"]}),
     ],
 )  # fmt: skip
 def test_types_of_every_language_become_json_types(declared: dict[str, Any], made: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from callscope.contract import Malformed, ProviderError, Text, ToolCall, ToolCalls
 from callscope.importers.bfcl.reading import read_calls
+from callscope.jsontext import BadNumber
 
 
 def called(*calls: tuple[str, Any], flags: tuple[str, ...] = (), text: str | None = None) -> ToolCalls:
@@ -55,6 +56,9 @@ MALFORMED = [
     ([{"f": "[1]"}], "f", "not_an_object", "[1]"),
     ([{"f": '{"a": 1'}], "f", "truncated", '{"a": 1'),
     ([{"f": '{"a": NaN}'}], "f", "not_a_json_number", '{"a": NaN}'),
+    ([{"f": {"a": BadNumber("NaN")}}], "f", "not_a_json_number", '{"a":NaN}'),
+    ([{"f": {"a": [BadNumber("1e400")]}}], "f", "number_out_of_range", '{"a":[1e400]}'),
+    ('[{"f": {"a": NaN}}]', "f", "not_a_json_number", '{"a":NaN}'),
     ([{}], "", "not_an_object", "{}"),
     ([None], "", "not_an_object", "null"),
     ([[]], "", "not_an_object", "[]"),
@@ -123,6 +127,10 @@ def test_calls_in_python_text(text: str, wanted: Any) -> None:
         '```json\n{"name": "f", "parameters": {"a": 1}}\n```',
         '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>',
         '<tool_call>[{"name": "f", "arguments": "{\\"a\\": 1}"}]',
+        '[{"f": {"a": 1}}]',
+        "[{'f': {'a': 1}}]",
+        "```python\n[{'f': {'a': 1}}]\n```",
+        "[{'name': 'f', 'arguments': {'a': 1}}]",
     ],
 )
 def test_calls_in_json_text(text: str) -> None:
@@ -141,6 +149,11 @@ def test_words_beside_a_tagged_call_are_its_text() -> None:
         "[]",
         "[1, 2]",
         "{}",
+        '{"a": {"b": 1}}',
+        '[{"a": 1}]',
+        '[{"a": {}, "b": {}}]',
+        "[{'a': {1, 2}}]",
+        "[{'a': " * 150,
         "f",
         "Call f(x) (or not) when you like.",
         "Hello (there) friend",

@@ -109,6 +109,41 @@ def test_a_list_under_a_key_that_is_declared_an_array_is_the_array() -> None:
     assert passed([{"a": [["x", "y"]]}], {"x": {"a": ["x", "y"]}}, **declared) is True
 
 
+INNER = {
+    "type": "dict",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "string", "default": "z"}},
+    "required": ["a"],
+}
+
+
+@pytest.mark.parametrize(
+    ("listed", "given", "right"),
+    [
+        ([{"a": [1]}], {"a": 1, "b": "z"}, True),
+        ([{"a": [1]}], {"a": 1, "b": "y"}, False),
+        ([{"a": [1], "b": ["z"]}], {"a": 1}, True),
+        ([{"a": [1], "b": ["y"]}], {"a": 1}, False),
+        ([{"a": [1], "b": ["y", "z"]}], {"a": 1}, True),
+        ([{"a": ["", 1]}], {}, False),
+        ([{"a": ["", 1]}], {"a": 1}, True),
+        ([{"a": ["", 1], "b": ["", "y"]}], {"a": ""}, False),
+    ],
+)
+@pytest.mark.parametrize("place", ["object", "array"])
+def test_13_and_14_hold_inside_an_object_as_they_do_outside(place: str, listed: Any, given: Any, right: bool) -> None:
+    """A declared default may be stated or left out there too, and the sentinel frees no key that is required."""
+    of_object = place == "object"
+    functions = [function("f", ("x",), x=INNER if of_object else {"type": "array", "items": INNER})]
+    gold, result = ({"x": listed}, {"x": given}) if of_object else ({"x": [listed]}, {"x": [given]})
+    assert score("simple_python", functions, [{"f": gold}], [{"f": json.dumps(result)}]).verdict.passed is right
+
+
+def test_a_required_key_that_the_gold_lets_be_omitted_is_a_defect() -> None:
+    case = case_of(folder("simple_python", [function("f", ("x",), x=INNER)], [{"f": {"x": [{"a": ["", 1]}]}}]))
+    assert defects_of(case) == ["required-may-be-omitted"]
+    assert case.excluded is None
+
+
 @pytest.mark.parametrize(
     ("given", "right"),
     [({"x": "a"}, True), ({"x": "a", "y": 10}, True), ({"x": "a", "y": 11}, False), ({"x": "a", "y": None}, False)],

@@ -34,7 +34,7 @@ from callscope.errors import InputError, shown
 from callscope.importers.bfcl.catalogue import language_of
 from callscope.importers.bfcl.defects import Defect
 from callscope.importers.bfcl.gold import gold_rules
-from callscope.importers.bfcl.rows import Row, field
+from callscope.importers.bfcl.rows import Row, field, identity_of
 from callscope.importers.bfcl.schemas import Loosening, Tools, loosened, tools_of
 
 __all__ = ["Made", "any_call", "family_of", "messages_of", "schema_defects", "single_turn_case"]
@@ -53,7 +53,7 @@ class Made(NamedTuple):
 
 def single_turn_case(category: str, row: Row, gold: Row | None) -> Made:
     """The case of a row and its gold. Raises InputError where the row is none of BFCL's."""
-    identity = field(row, "id", str, "the id of the case")
+    identity = identity_of(row)
     functions = _functions(row)
     tools = tools_of(functions)
     turns = field(row, "question", list, "a list that holds one list of messages")

@@ -21,7 +21,7 @@ from callscope.contract import ArgumentRules, Case, ExpectedCall, ExpectNoCall, 
 from callscope.errors import InputError, shown
 from callscope.importers.bfcl.cases import Made, family_of, messages_of, schema_defects
 from callscope.importers.bfcl.defects import Defect
-from callscope.importers.bfcl.rows import Row, field
+from callscope.importers.bfcl.rows import Row, field, identity_of
 from callscope.importers.bfcl.schemas import Tools, tools_of
 from callscope.scoring.validators import checker_for
 
@@ -106,7 +106,7 @@ class Documents:
 
 def multi_turn_case(category: str, row: Row, gold: Row | None, documents: Documents) -> Made:
     """The case of a row. Raises InputError where it is none of BFCL's, or a function document is not there."""
-    identity = field(row, "id", str, "the id of the case")
+    identity = identity_of(row)
     questions = field(row, "question", list, "a list of turns, each a list of messages")
     tools = documents.offered(row)
     defects = [*schema_defects(tools)]

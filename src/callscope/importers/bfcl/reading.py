@@ -13,6 +13,7 @@ call, never an abstention, and prose is prose. Not for BFCL's reading of the sam
 | `[]`, "", null                                                 | text, ""                                           |
 | text that is calls: `[f(a=1)]`, `f(a=1)`, fences around them   | these calls; values that are no literal: see below |
 | text that is JSON of calls, or holds `<tool_call>` parts of it | these calls                                        |
+| text that lists `{name: object}`, as JSON or Python writes it  | these calls                                        |
 | text that is meant as calls and cannot be read as such         | a malformed call each                              |
 | words with something like a call among them                    | text, flagged `text_tool_call`                     |
 | any other text                                                 | text                                               |
@@ -27,15 +28,18 @@ Sources: scoring-faults 1, 2, 4, 5, 6, 28, 29, 30 and 41.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import Any
 
 from callscope.contract import Malformed, Outcome, ProviderError, Text, ToolCall, ToolCalls
 from callscope.importers.bfcl.decoders import FAULTS, Language
+from callscope.importers.bfcl.pytext import parse_expression
 from callscope.importers.bfcl.pythonreading import read_python
 from callscope.importers.bfcl.sourcereading import read_source
 from callscope.jsontext import JsonFault, dump_faithful, parse_json
+from callscope.providers.arguments import read_argument_object
 from callscope.textcalls import written_in
 
 __all__ = ["INFERENCE_ERROR", "read_calls"]
@@ -116,7 +120,8 @@ def _read_item(item: Any, flags: set[str]) -> list[ToolCall]:
 
 def _read_call(name: str, raw: Any, flags: set[str]) -> ToolCall:
     if isinstance(raw, dict):
-        return ToolCall(None, name, raw)
+        read = read_argument_object(raw)
+        return ToolCall(None, name, read.value, read.malformed)
     if not isinstance(raw, str):
         return _malformed(name, "not_an_object", raw)
     if not raw:
@@ -196,15 +201,28 @@ def _words_after(text: str) -> bool:
 
 
 def _read_json(text: str) -> Outcome | None:
-    """The outcome of a text that is JSON of calls with keys of their own; None for any other."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    """The outcome of a text that is calls with keys of their own, or a list of `{name: object}`, as JSON or Python
+    writes them; None for any other."""
+    value = _value_of(text)
     items = value if isinstance(value, list) else [value]
-    if not items or not all(isinstance(each, dict) and _keyed(each) is not None for each in items):
+    if not items or not all(isinstance(each, dict) for each in items):
         return None
-    return _read_list(items)
+    listed = isinstance(value, list) and all(
+        len(each) == 1 and isinstance(next(iter(each.values())), dict) for each in items
+    )
+    return _read_list(items) if listed or all(_keyed(each) is not None for each in items) else None
+
+
+def _value_of(text: str) -> Any:
+    """What a text is as JSON, or as a Python literal of JSON's types; None where it is neither."""
+    try:
+        return parse_json(text, bad_numbers=True).value
+    except JsonFault:
+        pass
+    try:
+        return json.loads(json.dumps(ast.literal_eval(parse_expression(text))))
+    except FAULTS:
+        return None
 
 
 def _read_tagged(text: str) -> Outcome | None:

@@ -4,8 +4,9 @@
 |--------------------------------------------------------|-------------------------------------------------------------|
 | a row whose id is a case's                             | its answer: the row's bytes, one part a turn in multi-turn  |
 | "Error during inference: …", or no `result`            | a provider error: coverage loss, never an answer            |
-| an id that is no case's, or one that was there before  | left out, with a note; the first row of an id counts        |
-| a line that is no JSON (a file that was cut off)       | left out, with a note                                       |
+| an id that is no case's, or one that was there before  | left out, with a note; the first row of an id counts,       |
+|                                                        | unless it is such an error and a later one is not           |
+| a line that is no JSON (a file that was cut off)       | left out, with a note; `NaN` in a field spoils that alone   |
 | cases without a row                                    | not observed; the number is noted                           |
 
 A model is called as its folder is, and by more of the path where two folders share the name; a file outside any folder
@@ -24,7 +25,7 @@ from callscope.contract import Case, ProviderError, Reading, ToolCalls, Usage
 from callscope.errors import InputError
 from callscope.importers.base import Answer, Answered
 from callscope.importers.bfcl.catalogue import Language, ResultFile, language_of, model_labels, result_file, suite_name
-from callscope.importers.bfcl.reading import read_calls
+from callscope.importers.bfcl.reading import INFERENCE_ERROR, read_calls
 from callscope.importers.bfcl.rows import Row, rows_and_faults
 from callscope.importers.bfcl.words import SOURCE_TEXT
 from callscope.jsontext import JsonFault, dump_faithful, parse_json
@@ -58,6 +59,7 @@ class _Model:
     def __init__(self, label: str, cases: Mapping[str, Mapping[str, Case]]) -> None:
         self.label, self.cases = label, cases
         self.answers: dict[tuple[str, str], Answer] = {}
+        self.failed: set[tuple[str, str]] = set()
         self.notes: list[str] = []
         self.suites: dict[str, None] = {}
 
@@ -79,9 +81,9 @@ class _Model:
         return Answered(self.label, tuple(self.answers.values()), tuple(self.notes))
 
     def _file(self, file: ResultFile, name: str, data: bytes) -> None:
-        rows, unreadable, unknown, repeated = 0, 0, list[str](), list[str]()
+        rows, unreadable, unknown, repeated, retried = 0, 0, list[str](), list[str](), list[str]()
         first: InputError | None = None
-        for found in rows_and_faults(file.path, data):
+        for found in rows_and_faults(file.path, data, bad_numbers=True):
             if isinstance(found, InputError):
                 unreadable, first = unreadable + 1, first or found
                 continue
@@ -90,26 +92,42 @@ class _Model:
             case = self.cases[name].get(identity)
             if case is None:
                 unknown.append(f"{found.line} ({identity})")
-            elif (name, identity) in self.answers:
+            elif (name, identity) in self.answers and (name, identity) not in self.failed:
                 repeated.append(f"{found.line} ({identity})")
             else:
-                self.answers[name, identity] = self._answer(file, name, found, case)
+                if (name, identity) in self.answers:
+                    retried.append(f"{found.line} ({identity})")
+                self._keep(file, name, found, case)
         if first is not None and not rows:
             raise first
         if first is not None:
             self.notes.append(f"{first}; left out" + (f", and {unreadable - 1} lines more" if unreadable > 1 else ""))
         self._note(file.path, unknown, "answer no case")
         self._note(file.path, repeated, "repeat an id; the first answer stays")
+        self._note(file.path, retried, "are asked again after an error; the last of these counts")
 
     def _note(self, path: str, lines: list[str], what: str) -> None:
         if lines:
             more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
             self.notes.append(f"{path}: lines {', '.join(lines[:_SHOWN])}{more} {what}")
 
+    def _keep(self, file: ResultFile, name: str, row: Row, case: Case) -> None:
+        self.answers[name, case.id] = self._answer(file, name, row, case)
+        if _is_failure(row.value.get("result")):
+            self.failed.add((name, case.id))
+        else:
+            self.failed.discard((name, case.id))
+
     def _answer(self, file: ResultFile, name: str, row: Row, case: Case) -> Answer:
         model = PurePosixPath(file.folder).name or self.label
         headers = ((MODEL, model), (LANGUAGE, language_of(file.category)))
         return Answer(name, case.id, _parts(row, case), row.place, headers)
+
+
+def _is_failure(result: Any) -> bool:
+    """Whether a row holds no answer but what BFCL writes where the request failed, or nothing."""
+    said = result if isinstance(result, list) and result else [result]
+    return all(one is None or (isinstance(one, str) and one.startswith(INFERENCE_ERROR)) for one in said)
 
 
 def _identity(row: Row, category: str) -> str:
@@ -150,7 +168,7 @@ class RecordedResult:
     ) -> Reading:
         """The reading of a row. Never raises, on any bytes."""
         try:
-            parsed = parse_json(body)
+            parsed = parse_json(body, bad_numbers=True)
         except JsonFault as fault:
             return _unreadable(f"the recorded row is no JSON ({fault.reason})")
         row = parsed.value
@@ -209,8 +227,8 @@ def _total(counted: Any) -> int | None:
         one = waiting.pop()
         if isinstance(one, list):
             waiting.extend(one)
-        elif isinstance(one, (int, float)) and not isinstance(one, bool) and one == int(one) and one >= 0:
+        elif isinstance(one, (int, float)) and not isinstance(one, bool) and one >= 0 and one == int(one):
             total, seen = total + int(one), True
         else:
-            return None
+            return None  # a number that JSON does not have is not >= 0
     return total if seen else None

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from callscope.errors import InputError
+from callscope.importers.material import fault_line, line_by_line
 from callscope.jsontext import JsonFault, dump_faithful, parse_json
 
-__all__ = ["Row", "field", "read_rows", "rows_and_faults"]
+__all__ = ["Row", "field", "identity_of", "read_rows", "rows_and_faults"]
 
 
 class Row(NamedTuple):
@@ -35,30 +36,32 @@ def read_rows(file: str, data: bytes) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def rows_and_faults(file: str, data: bytes) -> Iterator[Row | InputError]:
-    """Row by row, an InputError in place of each that is no JSON object; a blank line is none."""
+def rows_and_faults(file: str, data: bytes, *, bad_numbers: bool = False) -> Iterator[Row | InputError]:
+    """Row by row, an InputError in place of each that is no JSON object; a blank line is none.
+
+    bad_numbers: a number that JSON does not have (`NaN`, which Python's writer makes) spoils its own field alone.
+    """
     data = data.removeprefix(b"\xef\xbb\xbf")
-    if data.lstrip()[:1] == b"[":
-        yield from _of_list(file, data)
+    if data.lstrip()[:1] == b"[" and not line_by_line(data):
+        yield from _of_list(file, data, bad_numbers=bad_numbers)
         return
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            value = parse_json(line).value
+            value = parse_json(line, bad_numbers=bad_numbers).value
         except JsonFault as fault:
             yield InputError(f"this is no JSON ({fault.reason})", file=file, line=number, expected="one object a line")
             continue
         yield _row(file, number, value, line.strip())
 
 
-def _of_list(file: str, data: bytes) -> Iterator[Row | InputError]:
+def _of_list(file: str, data: bytes, *, bad_numbers: bool) -> Iterator[Row | InputError]:
     try:
-        listed = parse_json(data).value
+        listed = parse_json(data, bad_numbers=bad_numbers).value
     except JsonFault as fault:
-        yield InputError(
-            f"this is no JSON ({fault.reason})", file=file, expected="one object a line, or a list of them"
-        )
+        expected = "one object a line, or a list of them"
+        yield InputError(f"this is no JSON ({fault.reason})", file=file, line=fault_line(data), expected=expected)
         return
     for number, value in enumerate(listed, 1):
         yield _row(file, number, value, dump_faithful(value))
@@ -79,3 +82,11 @@ def field(row: Row, name: str, kind: type, expected: str) -> Any:
             "this is not what may stand here", file=row.file, line=row.line, field=name, found=found, expected=expected
         )
     return value
+
+
+def identity_of(row: Row) -> str:
+    """A row's id, which names a case wherever it is shown. Raises InputError where it is no printable text."""
+    identity = field(row, "id", str, "the id of the case")
+    if identity.strip() and identity.isprintable():
+        return str(identity)
+    raise InputError("an id must be printable and not empty", file=row.file, line=row.line, field="id", found=identity)

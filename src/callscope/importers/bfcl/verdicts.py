@@ -59,7 +59,7 @@ def verdict(record: Record, case: Case) -> tuple[bool | None, dict[str, Any]]:
 def _recorded(exchange: Exchange, language: Language, model: str) -> Decoded | list[Any] | None:
     """What the handler decodes the row's result to; the result itself where it is decoded calls already."""
     try:
-        row = parse_json(exchange.response).value
+        row = parse_json(exchange.response, bad_numbers=True).value
     except JsonFault:
         return None
     if not isinstance(row, dict) or "result" not in row:

@@ -50,7 +50,7 @@ def grid_terminal(grid: Grid, width: int) -> Iterator[RenderableType]:
     yield Text("")
     if grid.heading:
         yield Text(inert(grid.heading), style="bold")
-    yield from wide_table(width, grid.label, list(grid.columns), grid.rows)
+    yield from wide_table(width, grid.label, list(grid.columns), grid.rows, keys=grid.keys)
     for note in grid.notes:
         yield Text(inert(note), style="dim")
 

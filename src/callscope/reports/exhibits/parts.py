@@ -14,13 +14,17 @@ __all__ = ["Exhibit", "Grid", "Picture", "exact_percent", "exact_rate"]
 
 
 class Grid(NamedTuple):
-    """A table: `label` heads the column of row names; `notes` stand below it."""
+    """A table: `label` heads the column of row names; `notes` stand below it.
+
+    The first `keys` columns say with the row's name what a row is: where a table is split, every part repeats them.
+    """
 
     heading: str
     label: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     notes: tuple[str, ...] = ()
+    keys: int = 0
 
 
 class Picture(NamedTuple):

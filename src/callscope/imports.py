@@ -37,10 +37,12 @@ from callscope.contract import (
 )
 from callscope.errors import InputError, RunFolderError, shown
 from callscope.importers import RECORDED, Answer, Answered, Benchmark, Imported, benchmark, benchmark_names
+from callscope.importers.registry import expected_files
+from callscope.reports.checked import difference
 from callscope.runs import Run, Summary, open_run
 from callscope.suites import load_suite_bytes
 
-__all__ = ["ImportedRun", "import_results", "import_suites", "write_suites"]
+__all__ = ["ImportedRun", "Score", "import_results", "import_suites", "scores", "write_suites"]
 
 EXPERIMENT = "recorded"
 """The experiment of trials that were not run: what was asked, and how, is not known."""
@@ -62,6 +64,41 @@ class ImportedRun(NamedTuple):
     summary: Summary
 
 
+class Score(NamedTuple):
+    """What came of one model's answers to one suite, in trials: planned, recorded (with a row), decided and passed by
+    us and by the benchmark's own checker, and those that both decided, otherwise."""
+
+    suite: str
+    model: str
+    planned: int
+    recorded: int = 0
+    decided: int = 0
+    passed: int = 0
+    their_decided: int = 0
+    their_passed: int = 0
+    differ: int = 0
+
+
+def scores(run: Run) -> tuple[Score, ...]:
+    """The scores of a run of recorded answers, in the order of its plan, from its verdicts."""
+    found = {
+        (block.suite, block.model): Score(block.suite, block.model, len(block.cases) * block.repeats)
+        for block in run.manifest.plan
+    }
+    for derived in run.derived():
+        key = (derived.verdict.suite, derived.verdict.model)
+        score, ours, theirs = found[key], derived.verdict.passed, derived.compatible_passed
+        found[key] = score._replace(
+            recorded=score.recorded + 1,
+            decided=score.decided + (ours is not None),
+            passed=score.passed + (ours is True),
+            their_decided=score.their_decided + isinstance(theirs, bool),
+            their_passed=score.their_passed + (theirs is True),
+            differ=score.differ + (difference(derived) is not None),
+        )
+    return tuple(found.values())
+
+
 def _untold(stage: str) -> None:
     del stage
 
@@ -71,7 +108,7 @@ def import_suites(name: str, where: Path, *, tell: Tell = _untold) -> Imported:
     as suites. Raises InputError."""
     theirs = _benchmark(name)
     tell(f"Reading the files of {name} in {shown(str(where))} …")
-    imported = theirs.read(_files(where, theirs.wanted, name))
+    imported = theirs.read(_files(where, theirs.wanted, name, expected_files(name).files))
     if not imported.suites:
         raise InputError(
             f"holds no file of {name} that can be imported", file=where, hint="; ".join(imported.notes[:3])
@@ -82,8 +119,13 @@ def import_suites(name: str, where: Path, *, tell: Tell = _untold) -> Imported:
 def write_suites(imported: Imported, out: Path) -> tuple[Path, ...]:
     """Write each suite into a folder of its name under `out`; returns the folders.
 
-    Raises InputError where a folder is there already and holds something else: nothing is overwritten.
+    Raises InputError where a folder is there already and holds something else (nothing is overwritten), and where `out`
+    is a suite's folder or in one.
     """
+    for above in (out, *out.parents):
+        if (above / "cases.jsonl").exists():
+            hint = "Name the folder that the suites are to stand in, a folder each: --out suites"
+            raise InputError("is the folder of a suite", file=above, field="--out", hint=hint)
     for suite in imported.suites:
         for file, data in suite.files.items():
             there = out / suite.name / file
@@ -116,10 +158,15 @@ def import_results(name: str, where: Path, results: Path, out: Path | None, *, t
     tell(
         f"{sum(map(len, cases.values()))} cases in {len(cases)} suites; reading the answers in {shown(str(results))} …"
     )
-    named = _files(results, theirs.wanted_results, f"{name} results", groups=getattr(theirs, "GROUPS", frozenset()))
-    answered = theirs.read_results(named, cases)
-    if not any(model.answers for model in answered):
-        raise InputError("holds no recorded answer to an imported case", file=results)
+    expected = expected_files(name).results
+    groups: frozenset[str] = getattr(theirs, "GROUPS", frozenset())
+    named = _files(results, theirs.wanted_results, f"{name} results", expected, groups=groups)
+    all_answered = theirs.read_results(named, cases)
+    told = tuple(f"{shown(model.model)}: {note}" for model in all_answered for note in model.notes)
+    answered = [model for model in all_answered if model.answers]
+    if not answered:
+        hint = "; ".join(told[:3]) or None
+        raise InputError("holds no recorded answer to an imported case", file=results, expected=expected, hint=hint)
     manifest = _manifest(name, answered, suites)
     out = out or _new_folder(manifest.run_id)
     tell(f"Writing {sum(len(model.answers) for model in answered)} answers of {len(answered)} models to {out} …")
@@ -137,8 +184,7 @@ def import_results(name: str, where: Path, results: Path, out: Path | None, *, t
     run = open_run(out)
     summary = run.derive()
     run.write_html(summary=summary)
-    notes = (*imported.notes, *(f"{shown(model.model)}: {note}" for model in answered for note in model.notes))
-    return ImportedRun(run, notes, summary)
+    return ImportedRun(run, (*imported.notes, *told), summary)
 
 
 def _unused(out: Path | None) -> None:
@@ -153,7 +199,8 @@ def _unused(out: Path | None) -> None:
 def _benchmark(name: str) -> Benchmark:
     found = benchmark(name)
     if found is None:
-        raise InputError("is no benchmark", found=name, expected=" | ".join(benchmark_names()), hint="; ".join(_WHERE))
+        expected, hint = " | ".join(benchmark_names()), "; ".join(_WHERE)
+        raise InputError("is no benchmark", field="BENCHMARK", found=name, expected=expected, hint=hint)
     return found
 
 
@@ -166,7 +213,7 @@ def _new_folder(run_id: str) -> Path:
 
 
 def _files(
-    where: Path, wanted: Callable[[str], bool], what: str, *, groups: frozenset[str] | None = None
+    where: Path, wanted: Callable[[str], bool], what: str, expected: str, *, groups: frozenset[str] | None = None
 ) -> dict[str, bytes]:
     """The wanted files of a folder and those below it, by their path in it; of a file, that one, and those of its name
     in the folders beside it. Links are followed only inside the folder.
@@ -175,7 +222,7 @@ def _files(
     model's, and where that is a group's with those above it. What of a path cannot be printed is escaped in it.
     """
     if not where.exists():
-        raise InputError("is not there", file=where, expected=f"a folder with {what}")
+        raise InputError("is not there", file=where, expected=f"a folder with {what}: {expected}")
     base = where if where.is_dir() else where.parent
     before = "" if groups is None else _own_name(base.resolve(), groups)
     found: dict[str, bytes] = {}
@@ -189,7 +236,7 @@ def _files(
             raise InputError("two files have this name once it is printable", file=name, hint="Rename one of them")
         found[name] = _bytes_of(path, base)
     if not found:
-        raise InputError(f"holds no file of {what}", file=where)
+        raise InputError(f"holds no file of {what}", file=where, expected=expected)
     return found
 
 

@@ -130,6 +130,7 @@ def test_one_changed_variable_is_named_and_several_are_a_warning() -> None:
     assert only_pair(compared(one, other))["says"][1] == (
         "warning: A and B differ in 2 variables (model, sampling); which of them makes a difference is not established"
     )
+    assert not compared(one, hot)["groups"][0]["pairs"][0]["recorded_elsewhere"]
     twin = run({"m": [[True]] * 3}, run_id="run-2")
     assert "differ in no recorded variable" in only_pair(compared(one, twin))["says"][1]
 
@@ -209,6 +210,38 @@ def test_no_established_difference_where_there_is_none_more_often_than_promised(
     assert found / 120 <= 0.09
 
 
+def test_imported_answers_do_not_tell_how_they_were_asked_for() -> None:
+    imported = {name: entry(name, provider="recorded", api="recorded/bench") for name in "ab"}
+    both = run({"a": [[True]] * 3, "b": [[True]] * 3}, entries=imported)
+    said = only_pair(compared(both))["says"][1]
+    assert said.startswith("warning: the answers of A and B were recorded elsewhere")
+    assert "the cause of a difference is not established; known to differ: model" in said
+    assert "one variable" not in said
+    mixed = only_pair(compared(run({"a": [[True]] * 3, "b": [[True]] * 3}, entries={"b": imported["b"]})))
+    assert mixed["recorded_elsewhere"] == ["B"]
+    assert mixed["says"][1].startswith("warning: the answers of B were recorded elsewhere")
+    same = only_pair(
+        compared(both, run({"a": [[True]] * 3}, entries=imported, run_id="run-2"), family="A:C", models=("a", "b"))
+    )
+    assert "no recorded variable" not in same["says"][1]
+
+
+@pytest.mark.parametrize("cells", [(40, 2, 20, 18), (1, 0, 0, 0), (3, 1, 1, 3)])
+def test_a_pair_is_written_in_one_way(cells: tuple[int, int, int, int]) -> None:
+    data = of_table(*cells)
+    for shown in (comparison_text(data).replace("\u00a0", " "), render_comparison(data)):
+        assert "B - A" in shown
+        assert not re.search(r"A ?[–−] ?B|B ?[–−] ?A", shown)
+
+
+def test_one_case_is_spoken_of_as_one() -> None:
+    few: list[list[Answer]] = [[True], *([["timeout"]] * 20)]
+    said = only_pair(compared(run({"a": few, "b": [[True]] * 21}), min_coverage=0.5))["says"][0]
+    assert said.startswith("not decided: 1 case of 21 planned (5%) has a value")
+    for cells in ((1, 0, 0, 0), (0, 1, 0, 0)):
+        assert not re.search(r"\b1 case (are|have)\b|\b1 cases\b", comparison_text(of_table(*cells), width=300))
+
+
 # ------------------------------------------------------------------------------------------------------------ coverage
 
 
@@ -273,6 +306,71 @@ def test_all_together_decide_nothing_on_too_few_cases() -> None:
     planted.rows = [row for row in planted.rows if row.verdict.model != "c" or row.verdict.case_id < "case-0040"]
     assert compared(planted, min_coverage=0.5)["groups"][0]["omnibus"]["says"].startswith("established")
     assert compared(planted, min_coverage=0.6)["groups"][0]["omnibus"]["says"].startswith("not decided: any difference")
+
+
+def several(suites: int, cases_of_each: int, share: float = 0.5) -> Planted:
+    """One run of three models over several suites, in each of which `c` passes all and the others a share."""
+    passed = int(cases_of_each * share)
+    some: list[list[Answer]] = [[i < passed] for i in range(cases_of_each)]
+    runs = [
+        run({"a": some, "b": some, "c": [[True]] * cases_of_each}, of=suite(cases(cases_of_each), name=f"suite-{i}"))
+        for i in range(suites)
+    ]
+    manifest = structs.replace(
+        runs[0].manifest,
+        plan=tuple(block for each in runs for block in each.manifest.plan),
+        suites=tuple(ref for each in runs for ref in each.manifest.suites),
+    )
+    return Planted(
+        manifest,
+        {name: of for each in runs for name, of in each.suites.items()},
+        [row for each in runs for row in each.rows],
+    )
+
+
+def test_tests_of_all_together_are_a_family_of_their_own() -> None:
+    alone, many = several(1, 20, 0.6), several(40, 20, 0.6)
+    one = compared(alone)["groups"][0]["omnibus"]
+    assert (one["tests"], one["adjusted_p"]) == (1, one["p"])
+    assert "adjusted" not in one["says"]
+    data = compared(many)
+    assert data["family"]["omnibus_tests"] == 40
+    assert "a family of their own, 40 tests, adjusted by Holm" in " ".join(comparison_text(data).split())
+    for group in data["groups"]:
+        found = group["omnibus"]
+        assert found["adjusted_p"] == pytest.approx(min(1, 40 * found["p"]), rel=1e-4)
+        assert f"adjusted p = {p_text(found['adjusted_p'])} as one of 40 such tests" in found["says"]
+        assert found["says"] in " ".join(comparison_text(data, width=400).split())
+
+
+def test_a_raw_p_below_the_bound_establishes_nothing_together() -> None:
+    rng, found, raw = random.Random(3), 0, 0
+    for _ in range(12):
+        planted = several(12, 16)
+        planted.rows = [
+            structs.replace(row, verdict=structs.replace(row.verdict, passed=rng.random() < 0.5))
+            for row in planted.rows
+        ]
+        together = [group["omnibus"] for group in compared(planted)["groups"]]
+        raw += any(one["p"] <= 0.05 for one in together)
+        found += any(one["says"].startswith("established") for one in together)
+    assert raw >= 4, "the planted chance is too tame to tell"
+    assert found <= 2
+
+
+@pytest.mark.parametrize(("telling", "given"), [(3, False), (7, False), (8, True)])
+def test_no_p_value_together_where_the_approximation_does_not_hold(telling: int, given: bool) -> None:
+    some: list[list[Answer]] = [[i >= telling] for i in range(30)]
+    data = compared(run({"a": some, "b": some, "c": [[True]] * 30}))
+    found = data["groups"][0]["omnibus"]
+    assert (found["telling"], found["telling_needed"]) == (telling, 8)
+    assert (found["p"] is not None, found["adjusted_p"] is not None) == (given, given)
+    assert data["family"]["omnibus_tests"] == int(given)
+    if not given:
+        assert found["says"].startswith(
+            "not decided: any difference among A, B, C; Cochran's Q is read off the chi-square"
+        )
+        assert f"{telling} cases tell them apart here (30 cases)" in found["says"]
 
 
 def test_all_together_rests_on_the_cases_that_all_were_observed_on() -> None:
@@ -400,8 +498,12 @@ def test_a_group_without_a_declared_pair_says_so() -> None:
     joined = Planted(structs.replace(planted.manifest, plan=plan), planted.suites, planted.rows + required.rows)
     data = compared(joined)
     assert data["groups"][1]["pairs"] == []
-    assert "No declared pair is here" in comparison_text(data)
-    assert "required" in render_comparison(data)
+    why = "the baseline A has no trials in this suite and experiment; B, C have"
+    assert why in " ".join(comparison_text(data).split())
+    assert why in render_comparison(data)
+    declared = compared(joined, family="A:B,A:C")["groups"]
+    assert declared[0]["no_pair"] is None
+    assert "of none of the declared pairs (A:B,A:C) have both units trials" in declared[1]["no_pair"]
 
 
 def test_a_hash_is_shown_short_and_a_missing_value_as_a_dash() -> None:

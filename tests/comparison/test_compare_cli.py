@@ -60,8 +60,8 @@ def test_two_models_of_one_run_are_compared(place: Path) -> None:
     done = compare(place, "both")
     assert done.returncode == 0, done.stderr.decode()
     text = done.stdout.decode()
-    assert "A–B established: B passes more often than A (p < 0.001" in text
-    assert "A–B: all 21 cases paired" in text
+    assert "B - A established: B passes more often than A (p < 0.001" in text
+    assert "B - A: all 21 cases paired" in text
     assert "A and B differ in one variable: model" in text
 
 
@@ -78,6 +78,12 @@ def test_two_runs_that_differ_in_the_prompt_say_so(place: Path) -> None:
     }
     assert (pair["established"], pair["difference"]["difference"]) == (False, 0.0)
     assert compare(place, "before", "after", "--json").stdout == done.stdout
+
+
+def test_runs_are_named_by_the_folder_as_it_was_typed(place: Path) -> None:
+    text = compare(place, "before", "./after/").stdout.decode()
+    assert re.search(r"A +strong \(before\) +before\b", text)
+    assert re.search(r"B +strong \(after\) +after\b", text)
 
 
 def test_coverage_too_low_exits_with_4_and_still_shows(place: Path) -> None:

@@ -139,7 +139,7 @@ def test_the_benchmarks_own_verdict_is_a_metric() -> None:
 
 def test_units_are_models_of_runs_named_by_what_tells_them_apart() -> None:
     first, second = run({"a": [[True]], "b": [[True]]}), run({"a": [[True]]}, run_id="run-2")
-    assert [(u.letter, u.name) for u in units(first, second)] == [("A", "a (run-1)"), ("B", "b"), ("C", "a (run-2)")]
+    assert [(u.letter, u.name) for u in units(first, second)] == [("A", "a (r1)"), ("B", "b"), ("C", "a (r2)")]
     twins = units(run({"a": [[True]]}), run({"a": [[True]]}))
     assert [u.name for u in twins] == ["a (r1)", "a (r2)"]
     assert [u.letter for u in units(run({f"m{i}": [[True]] for i in range(28)}))][-2:] == ["AA", "AB"]

@@ -16,7 +16,8 @@ import pytest
 from callscope.cli import main
 from callscope.contract import Derived
 from callscope.errors import InputError, RunFolderError
-from callscope.imports import ImportedRun, import_results, import_suites, write_suites
+from callscope.importers.registry import expected_files
+from callscope.imports import ImportedRun, Score, import_results, import_suites, scores, write_suites
 from callscope.runs import open_run
 
 CASES = "BFCL_v4_simple_python.json"
@@ -228,6 +229,44 @@ def test_a_line_that_is_a_list_does_not_make_the_file_one(data: Path, results: P
     assert any(f"results/m-FC/{RESULT}:1: this is no row" in note for note in made.notes)
 
 
+@pytest.mark.parametrize("name", ["bfcl", "apibench", "nexusraven"])
+def test_where_nothing_fits_the_names_and_the_shape_are_said(data: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    said = expected_files(name)
+    assert refused(lambda: import_suites(name, tmp_path / "empty")).expected == said.files
+    if name == "nexusraven":
+        put(data / "own_function_definitions.py", b"def find(name): pass\n")
+        put(data / "own_queries.json", lines([{"query": "Find a", "reference": "find(name='a')"}]))
+    elif name == "apibench":
+        gold = {"code": "", "api_call": "torch.hub.load('o/a', 'a')", "provider": "x", "api_data": {"domain": "d"}}
+        put(data / "torchhub_eval.json", lines({**gold, "api_data": {**gold["api_data"], "api_call": "x"}}))
+    error = refused(lambda: import_results(name, data, tmp_path / "empty", tmp_path / "run"))
+    assert (error.file, error.expected) == (tmp_path / "empty", said.results)
+    assert ".jsonl" in said.results or ".json" in said.results
+    assert "{" in said.results
+
+
+def test_answers_to_no_imported_case_are_refused_with_what_was_left_out(data: Path, tmp_path: Path) -> None:
+    put(tmp_path / "results" / "m" / RESULT, lines(answer("z")))
+    error = refused(lambda: import_results("bfcl", data, tmp_path / "results", tmp_path / "run"))
+    assert error.expected == expected_files("bfcl").results
+    assert "lines 1 (z) answer no case" in str(error)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_with_no_answer_is_no_model_of_the_run_but_its_notes_stay(data: Path, results: Path) -> None:
+    put(results / "none" / RESULT, lines(answer("z")))
+    made = import_results("bfcl", data, results, results.parent / "run")
+    assert [ref.entry.model for ref in made.run.manifest.models] == ["m-FC"]
+    assert any(note.startswith("none: ") for note in made.notes)
+
+
+def test_a_name_that_is_no_benchmarks_says_which_argument_it_is(tmp_path: Path) -> None:
+    error = refused(lambda: import_suites("foo", tmp_path))
+    assert (error.field, error.found) == ("BENCHMARK", "foo")
+    assert str(error).startswith("BENCHMARK: is no benchmark (found foo; expected bfcl | apibench | nexusraven")
+
+
 # -- where it goes ---------------------------------------------------------------------------------------------------
 
 
@@ -245,6 +284,18 @@ def test_suites_that_differ_are_not_written_over(data: Path, tmp_path: Path) -> 
     put(folder / "cases.jsonl", b"mine\n")
     assert "differs" in str(refused(lambda: write_suites(imported, tmp_path / "out")))
     assert ((folder / "suite.toml").read_bytes(), (folder / "cases.jsonl").read_bytes()) == (before, b"mine\n")
+
+
+@pytest.mark.parametrize("inside", [".", "more", "more/and/more"])
+def test_suites_are_not_written_into_the_folder_of_one(data: Path, tmp_path: Path, inside: str) -> None:
+    imported = import_suites("bfcl", data)
+    (folder,) = write_suites(imported, tmp_path / "out")
+    before = sorted(folder.iterdir())
+    error = refused(lambda: write_suites(imported, folder / inside))
+    assert (error.file, error.field) == (folder, "--out")
+    assert error.hint is not None
+    assert sorted(folder.iterdir()) == before
+    assert write_suites(imported, tmp_path / "out") == (folder,)
 
 
 KILLED = """
@@ -302,3 +353,47 @@ def test_the_command_tells_on_stderr_and_answers_on_stdout(
     assert ended.value.code == 0
     assert json.loads(said.out) == {"run": str(tmp_path / "run"), "notes": []}
     assert "Writing 2 answers of 1 models" in said.err
+
+
+# -- what the command shows ------------------------------------------------------------------------------------------
+
+
+def test_the_scores_count_trials_and_where_the_two_verdicts_differ(data: Path, tmp_path: Path) -> None:
+    put(data / CASES, lines(*map(case, "abcde")))
+    put(data / GOLD, lines(*map(gold, "abcde")))
+    failed, float_ = "Error during inference: 500", [{"f": '{"x": 1.0}'}]
+    put(
+        tmp_path / "results" / "m" / RESULT,
+        lines(answer("a"), answer("b", float_), answer("c", failed), answer("d", [])),
+    )
+    put(tmp_path / "results" / "n" / RESULT, lines(*(answer(each) for each in "abcde")))
+    made = import_results("bfcl", data, tmp_path / "results", tmp_path / "run")
+    m, n = scores(made.run)
+    both = sum(isinstance(each.compatible_passed, bool) for key, each in verdicts(made).items() if key[0] == "m")
+    assert (m.planned, m.recorded, m.decided, m.passed) == (5, 4, 3, 2)
+    assert (m.their_decided, m.their_passed, m.differ) == (both, 1, 1)
+    assert n == Score("bfcl-simple_python", "n", 5, 5, 5, 5, 5, 5, 0)
+
+
+def test_the_command_answers_with_a_short_table_and_how_to_see_more(
+    data: Path, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    put(results / "n[red]" / RESULT, lines(answer("a", [{"f": '{"x": 1.0}'}])))
+    out = tmp_path / "run"
+    with pytest.raises(SystemExit) as ended:
+        main(["import", "bfcl", str(data), "--results", str(results), "--out", str(out)])
+    said = capfd.readouterr().out
+    assert ended.value.code == 0
+    shown = [line.split() for line in said.splitlines()]
+    assert ["m-FC"] in shown
+    assert ["n[red]"] in shown
+    assert ["bfcl-simple_python", "2/2", "2/2", "100.0%", "2/2", "100.0%", "0"] in shown
+    assert ["bfcl-simple_python", "1/2", "1/1", "100.0%", "0/1", "0.0%", "1"] in shown
+    assert said.count("planned trials have no row") == 1
+    assert "1 of 2 planned trials have no row: they are not observed" in said
+    assert len(said.splitlines()) < 30
+    table, _, hints = said.partition("Run folder")
+    assert max(map(len, table.splitlines())) <= 80
+    for command in (f"report --across {out}", f"inspect {out} --disagree", f"compare {out}", f"report {out}"):
+        assert f"callscope {command}\n" in hints

@@ -261,3 +261,89 @@ def test_published_recorded_answers_stand_beside_their_benchmarks_own_figures(sh
     assert done.returncode == 0, done.stderr.decode()
     text = said(callscope_(tmp_path, "report", "run", "--across"))
     assert "141/186 75.81%" in text  # .7581, as the benchmark's authors publish for Gorilla FT 0-shot on TorchHub
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said_so"),
+    [
+        (("report", "mine", "bfcl"), "callscope report mine bfcl --across"),
+        (("report", "mine", "bfcl"), "callscope compare mine bfcl"),
+        (("report", "mine", "--json", "--markdown"), "--json and --markdown"),
+        (("report", "mine", "--preset", "table1", "--json", "--markdown"), "--json and --markdown"),
+        (("report", "mine", "--svg", "pictures"), "--preset figure3, figure4 or all"),
+        (("report", "mine", "--preset", "table1", "--html", "half.html", "--svg", "half"), "has no picture"),
+        (("report", "an-audit"), "--preset table4"),
+        (("report", "an-audit"), "--preset table5"),
+        (("report", "mine", "--suite", "smal"), "Did you mean `small`?"),
+        (("report", "mine", "bfcl", "--across", "--model", "nobody"), "this run has no such model"),
+        (("inspect", "mine", "--disagree"), "own checker"),
+        (("inspect", "bfcl", "--tag", "gold-x"), "no such tag"),
+    ],
+)
+def test_what_cannot_be_shown_says_what_can(place: Path, arguments: tuple[str, ...], said_so: str) -> None:
+    (place / "an-audit").mkdir(exist_ok=True)
+    (place / "an-audit" / "audit.json").write_text("{}")
+    done = callscope_(place, *arguments)
+    assert done.returncode == 2
+    assert said_so in done.stderr.decode()
+    assert done.stdout == b""
+    assert not (place / "half.html").exists()
+    assert not (place / "half").exists()
+    assert not (place / "pictures").exists()
+
+
+def test_no_picture_of_a_run_leaves_nothing_half_written(place: Path) -> None:
+    done = callscope_(place, "report", "bfcl", "--preset", "figure3", "--html", "half.html", "--svg", "half")
+    assert done.returncode == 2
+    assert not (place / "half.html").exists()
+    assert not (place / "half").exists()
+
+
+def test_exhibits_and_reports_can_be_of_a_part_of_a_run(place: Path) -> None:
+    whole = json.loads(said(callscope_(place, "report", "bfcl", "--preset", "table1", "--json")))
+    part = json.loads(
+        said(callscope_(place, "report", "bfcl", "--suite", "bfcl-irrelevance", "--preset", "table1", "--json"))
+    )
+    assert [row["suite"] for each in part["exhibits"] for row in each["rows"]] == ["bfcl-irrelevance"]
+    assert [each for each in whole["exhibits"] if each in part["exhibits"]] == part["exhibits"]
+    text = said(callscope_(place, "report", "bfcl", "--suite", "bfcl-irrelevance"))
+    assert "Only a part of the run: suite bfcl-irrelevance" in text
+    assert text.count("experiment recorded") == 1
+    both = said(callscope_(place, "report", "mine", "bfcl", "--suite", "small", "--across"))
+    assert "bfcl" not in both.replace("Table 2.", "").split("model")[1]
+
+
+def test_a_page_of_exhibits_is_titled_by_the_folder_as_it_was_typed(place: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    said(callscope_(place, "report", "./bfcl", "--preset", "table1", "--html", page))
+    assert "<title>bfcl · callscope</title>" in page.read_text()
+
+
+def test_recorded_answers_have_no_times(place: Path) -> None:
+    rows = [json.loads(line) for line in (place / "bfcl" / "verdicts.jsonl").read_text().splitlines()]
+    assert rows
+    assert not {"latency", "queued", "first_byte"} & {name for row in rows for name in row["measures"]}
+    assert "0.0ms" not in said(callscope_(place, "report", "bfcl"))
+    assert "0.0ms" not in said(callscope_(place, "inspect", "bfcl"))
+    data = json.loads(said(callscope_(place, "report", "bfcl", "--json")))
+    assert {group["time"]["model"]["n"] for group in data["groups"]} == {0}
+
+
+def test_disagreements_and_passed_cases_are_found_on_the_command_line(place: Path) -> None:
+    text = said(callscope_(place, "inspect", "bfcl", "--disagree"))
+    assert "differ on 0 of 3 trials that both decided" in text
+    assert "No trial to show." in text
+    text = said(callscope_(place, "inspect", "bfcl", "--case", "simple_python_0"))
+    assert "No failures: all that is asked for passed" in text
+    assert "own checker passed" in text
+    assert "request: not recorded" in text
+    assert "came back" in text
+
+
+@pytest.mark.parametrize("verb", ["report", "inspect"])
+def test_help_names_no_flag_that_nobody_explains(place: Path, verb: str) -> None:
+    text = said(callscope_(place, verb, "--help"))
+    assert "--empty" not in text
+    assert "[default: ()]" not in text
+    assert "[default: False]" not in text
+    assert "Example:" in text

@@ -47,7 +47,8 @@ def compare(
     correction:
         How p values are adjusted for several tests: holm, or bh (Benjamini-Hochberg).
     family:
-        Which tests are made: baseline (the first with each other one), all, or pairs of letters as A:B,B:C.
+        Which pairs are tested: baseline (the first with each other one), all, or pairs of letters as A:B,B:C. Tests of
+        all units together are a family of their own, under the same correction.
     min_coverage:
         Exit with 4 where less than this share (0 to 1) of the planned cases of a pair has a value for both.
     seed:

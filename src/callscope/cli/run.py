@@ -124,6 +124,9 @@ def _recorded(folder: Path) -> Any:
     from callscope.capture.folder import RunFolder
 
     opened = RunFolder.open(folder)
+    if any(ref.entry.provider == "recorded" for ref in opened.manifest.models):
+        hint = "Import it again with its files whole: callscope import BENCHMARK DIR --results DIR --out NEW"
+        raise InputError("is a run of recorded answers, and nothing of it can be asked again", file=folder, hint=hint)
     say(f"Going on with {folder}: {opened.planned()} trials planned.")
     return opened.manifest, tuple(opened.suites.values())
 

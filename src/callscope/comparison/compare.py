@@ -19,8 +19,9 @@ from callscope.comparison.metrics import Metric, metric_named
 from callscope.comparison.paired import RESAMPLES
 from callscope.comparison.pairing import GroupName, Pairing, Unit, pair_up, read_units, shared_cases
 from callscope.comparison.power import ALPHA, POWER
-from callscope.comparison.together import omnibus, own_rate, ranking, repeats, significant
-from callscope.comparison.words import attribution_words, left_out_words, verdict_words
+from callscope.comparison.together import omnibus, omnibus_decided, own_rate, ranking, repeats, significant
+from callscope.comparison.words import attribution_words, left_out_words, no_pair_words, verdict_words
+from callscope.contract import ModelRef
 from callscope.errors import InputError
 from callscope.reports.numbers import RATE_DIGITS, rounded
 from callscope.reports.safe import one_line
@@ -97,7 +98,12 @@ def compare(
         "min_coverage": options.min_coverage,
     }
     judged = judged or {}
+    together = _together(shared, units, metric, options)
+    family["omnibus_tests"] = sum(found is not None and found["p"] is not None for found in together.values())
     pairs = _pairs(tests, metric, family, options, judged)
+    groups = [_group(name, units, pairs.get(name, []), together[name], options) for name in shared]
+    for group in groups:
+        group["no_pair"] = None if group["pairs"] else no_pair_words(group, family, units[0].letter)
     coverages = [0.0 if test.pairing.coverage is None else test.pairing.coverage for test in tests]
     lowest = min(coverages)
     return {
@@ -108,7 +114,7 @@ def compare(
         "resamples": RESAMPLES,
         "family": family,
         "units": [_unit(unit, judged.get(unit.path)) for unit in units],
-        "groups": [_group(name, units, pairs.get(name, []), metric, options) for name in shared],
+        "groups": groups,
         "not_compared": [
             {"suite": name[0], "experiment": name[1], "units": [u.letter for u in units if name in u.groups]}
             for name in names
@@ -196,6 +202,7 @@ def _pairs(
             "established": p_adjusted is not None and decidable and p_adjusted <= ALPHA,
             "variables": [msgspec.to_builtins(each) for each in differing],
             "changed": list(changed(differing)),
+            "recorded_elsewhere": [unit.letter for unit in (test.first, test.second) if _recorded(unit)],
         }
         said = (verdict_words(pair, metric, family), attribution_words(pair))
         pair["says"] = list(said)
@@ -230,8 +237,18 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
     } | exact
 
 
+def _ref(unit: Unit) -> ModelRef | None:
+    return next((ref for ref in unit.manifest.models if ref.entry.label == unit.model), None)
+
+
+def _recorded(unit: Unit) -> bool:
+    """Whether a unit's answers were imported: its manifest then says nothing of how they were asked for."""
+    ref = _ref(unit)
+    return ref is not None and ref.entry.provider == "recorded"
+
+
 def _unit(unit: Unit, judged: Judged | None) -> dict[str, Any]:
-    ref = next((ref for ref in unit.manifest.models if ref.entry.label == unit.model), None)
+    ref = _ref(unit)
     return {
         "letter": unit.letter,
         "name": unit.name,
@@ -245,21 +262,45 @@ def _unit(unit: Unit, judged: Judged | None) -> dict[str, Any]:
     }
 
 
+def _together(
+    shared: Sequence[GroupName], units: Sequence[Unit], metric: Metric, options: Options
+) -> dict[GroupName, dict[str, Any] | None]:
+    """For each suite and experiment, whether three units or more differ at all: one family of tests, of its own."""
+    found: dict[GroupName, dict[str, Any] | None] = {}
+    decidable: dict[GroupName, bool] = {}
+    for name in shared:
+        held = [unit for unit in units if name in unit.groups]
+        cases = shared_cases([unit.groups[name] for unit in held])
+        planned = set().union(*(unit.groups[name].seen for unit in held))
+        decidable[name] = len(cases) >= (options.min_coverage or 0.0) * len(planned)
+        found[name] = omnibus(cases, [unit.letter for unit in held]) if len(held) > 2 else None
+    tested = {name: one["p"] for name, one in found.items() if one is not None and one["p"] is not None}
+    p_values = dict(zip(tested, adjusted(list(tested.values()), options.correction), strict=True))
+    return {
+        name: None
+        if one is None
+        else omnibus_decided(one, metric, p_values.get(name), len(tested), decidable=decidable[name])
+        for name, one in found.items()
+    }
+
+
 def _group(
-    name: GroupName, units: Sequence[Unit], pairs: list[dict[str, Any]], metric: Metric, options: Options
+    name: GroupName,
+    units: Sequence[Unit],
+    pairs: list[dict[str, Any]],
+    together: dict[str, Any] | None,
+    options: Options,
 ) -> dict[str, Any]:
     """One suite under one experiment: each unit by itself, the pairs, and all on the cases they share."""
     held = [unit for unit in units if name in unit.groups]
     cases = shared_cases([unit.groups[name] for unit in held])
     letters = [unit.letter for unit in held]
-    planned = set().union(*(unit.groups[name].seen for unit in held))
-    decidable = len(cases) >= (options.min_coverage or 0.0) * len(planned)
     return {
         "suite": name[0],
         "experiment": name[1],
         "units": [own_rate(unit, name) for unit in held],
         "pairs": pairs,
-        "omnibus": omnibus(cases, letters, metric, decidable=decidable) if len(held) > 2 else None,
+        "omnibus": together,
         "ranking": ranking(cases, letters, options.seed),
         "repeats": repeats(cases, letters, options.seed),
     }

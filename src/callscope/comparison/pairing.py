@@ -221,15 +221,9 @@ def _letter(number: int) -> str:
 
 
 def _names(units: Sequence[Unit]) -> list[str]:
-    """The model where it tells the units apart, else the run's id too, else its path."""
-    model = [unit.model for unit in units]
-    with_run = [f"{unit.model} ({unit.manifest.run_id})" for unit in units]
-    with_path = [f"{unit.model} ({unit.path})" for unit in units]
-    counts, run_counts = Counter(model), Counter(with_run)
-    return [
-        one_line(model[i] if counts[model[i]] == 1 else with_run[i] if run_counts[with_run[i]] == 1 else with_path[i])
-        for i in range(len(units))
-    ]
+    """The model where it tells the units apart, else the run too, by the path it was given with."""
+    counts = Counter(unit.model for unit in units)
+    return [one_line(unit.model if counts[unit.model] == 1 else f"{unit.model} ({unit.path})") for unit in units]
 
 
 def _same_case(one: Group, other: Group, case_id: str) -> bool:

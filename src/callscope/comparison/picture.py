@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from callscope.comparison.words import correction_words, p_text, points
+from callscope.comparison.words import correction_words, p_text, pair_name, points
 from callscope.reports.numbers import rate_text
 from callscope.reports.safe import inert
 
@@ -40,6 +40,7 @@ def render_comparison(data: Mapping[str, Any]) -> str:
         rate=rate_text,
         points=points,
         p_text=p_text,
+        pair_name=pair_name,
     )
 
 
@@ -72,13 +73,12 @@ def forest(pairs: Sequence[Mapping[str, Any]]) -> Markup:
 def _forest_row(pair: Mapping[str, Any], y: int, at: Any) -> Markup:
     found = pair["difference"]
     return Markup(
-        '<g class="{}"><text class="who" x="0" y="{}">{} − {}</text><path class="ci" d="M{} {}H{}"/>'
+        '<g class="{}"><text class="who" x="0" y="{}">{}</text><path class="ci" d="M{} {}H{}"/>'
         '<circle class="dot" cx="{}" cy="{}" r="5"/><text class="said" x="{}" y="{}">{}</text></g>'
     ).format(
         "sure" if pair["established"] else "open",
         y + 5,
-        pair["second"],
-        pair["first"],
+        pair_name(pair),
         at(found["low"]),
         y,
         at(found["high"]),

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from callscope.comparison.words import correction_words, p_text, points
+from callscope.comparison.words import correction_words, p_text, pair_name, points
 from callscope.reports.numbers import DASH, interval, percent, ratio
 from callscope.reports.safe import one_line
 
@@ -53,7 +53,7 @@ def comparison_parts(data: Mapping[str, Any]) -> Iterator[RenderableType]:
             style="yellow",
         )
     yield _table(
-        ["", "unit", "run"], [[unit["letter"], _name(unit), one_line(unit["run_id"], 60)] for unit in data["units"]]
+        ["", "unit", "run"], [[unit["letter"], _name(unit), one_line(unit["path"], 60)] for unit in data["units"]]
     )
     for number, group in enumerate(data["groups"]):
         yield Text("")
@@ -101,7 +101,7 @@ def _rates(group: Mapping[str, Any]) -> Table:
 
 def _pairs(group: Mapping[str, Any], *, first: bool) -> Iterator[RenderableType]:
     if not group["pairs"]:
-        yield Text("No declared pair is here", style="dim")
+        yield Text(group["no_pair"], style="yellow")
         return
     rows = [_pair_row(pair) for pair in group["pairs"]]
     headings = ["pair", "first", "second", "diff.", "95%\u00a0interval", "p", "adj.\u00a0p", "cases", "smallest"]
@@ -113,16 +113,16 @@ def _pairs(group: Mapping[str, Any], *, first: bool) -> Iterator[RenderableType]
     for pair in group["pairs"]:
         verdict, cause = pair["says"]
         yield Text("")
-        yield Text(f"{pair['first']}–{pair['second']} {verdict}", style="green" if pair["established"] else "bold")
+        yield Text(f"{pair_name(pair)} {verdict}", style="green" if pair["established"] else "bold")
         yield Text(pair["paired"], style="dim")
-        yield Text(cause, style="yellow" if len(pair["changed"]) > 1 else "dim")
+        yield Text(cause, style="yellow" if cause.startswith("warning") else "dim")
         if pair["variables"]:
             yield _variables(pair)
 
 
 def _pair_row(pair: Mapping[str, Any]) -> list[str]:
     found = pair["difference"]
-    name = f"{pair['second']}\u00a0-\u00a0{pair['first']}"
+    name = pair_name(pair).replace(" ", "\u00a0")
     if found is None:
         return [name, *[DASH] * 6, "0", DASH]
     return [

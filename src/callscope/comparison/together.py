@@ -14,7 +14,7 @@ from callscope.comparison.repeats import ks_of, pass_at, pass_hat
 from callscope.comparison.words import omnibus_words, ranking_words
 from callscope.reports.numbers import RATE_DIGITS, rate_of, rounded
 
-__all__ = ["omnibus", "own_rate", "ranking", "repeats", "significant"]
+__all__ = ["omnibus", "omnibus_decided", "own_rate", "ranking", "repeats", "significant"]
 
 Shared = tuple[tuple[str, str, tuple[Seen, ...]], ...]
 """Cases that all units have values for, as `pairing.shared_cases` gives them."""
@@ -64,20 +64,40 @@ def _family_sums(cases: Shared, columns: int) -> list[list[Fraction]]:
     ]
 
 
-def omnibus(cases: Shared, letters: list[str], metric: Metric, *, decidable: bool) -> dict[str, Any] | None:
-    """Whether the units differ at all; None where no case tells them apart."""
+_ROWS, _CELLS = 4, 24
+"""Rows that tell the columns apart, and cells in them, from which the chi-square distribution describes Cochran's Q (M.
+W. Tate and S. M. Brown 1970, J. American Statistical Association 65:155-160). Rows without a difference add nothing to
+Q, so they are not counted."""
+
+
+def omnibus(cases: Shared, letters: list[str]) -> dict[str, Any] | None:
+    """Whether the units differ at all; None where no case tells them apart, and no `p` where too few do.
+
+    `telling` counts the families that tell the units apart, `telling_needed` how many make a p value. The p value
+    awaits its family: `omnibus_decided` adds what is established.
+    """
     rows = _family_sums(cases, len(letters))
     found = cochran_q(rows)
     if found is None:
         return None
-    said = {
+    telling, needed = sum(len(set(row)) > 1 for row in rows), max(_ROWS, -(-_CELLS // len(letters)))
+    return {
         "units": letters,
         "cases": len(cases),
         "families": len(rows),
+        "telling": telling,
+        "telling_needed": needed,
         "q": rounded(found.q, RATE_DIGITS),
         "freedom": found.freedom,
-        "p": significant(found.p),
+        "p": significant(found.p) if telling >= needed else None,
     }
+
+
+def omnibus_decided(
+    found: dict[str, Any], metric: Metric, adjusted_p: float | None, tests: int, *, decidable: bool
+) -> dict[str, Any]:
+    """A result of `omnibus` with its p value adjusted as one of `tests` such tests, and its sentence."""
+    said = {**found, "adjusted_p": significant(adjusted_p), "tests": tests}
     return {**said, "says": omnibus_words(said, metric, decidable=decidable)}
 
 

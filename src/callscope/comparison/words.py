@@ -10,9 +10,26 @@ from typing import Any
 
 from callscope.comparison.corrections import CORRECTIONS
 from callscope.comparison.metrics import Metric
+from callscope.comparison.power import ALPHA
 from callscope.reports.columns import plural
 
-__all__ = ["attribution_words", "left_out_words", "omnibus_words", "p_text", "points", "ranking_words", "verdict_words"]
+__all__ = [
+    "attribution_words",
+    "correction_words",
+    "left_out_words",
+    "no_pair_words",
+    "omnibus_words",
+    "p_text",
+    "pair_name",
+    "points",
+    "ranking_words",
+    "verdict_words",
+]
+
+
+def pair_name(pair: Mapping[str, Any]) -> str:
+    """How a pair is written wherever it stands: `B - A`, the second minus the first, as its difference is counted."""
+    return f"{pair['second']} - {pair['first']}"
 
 
 def points(value: float, *, signed: bool = True) -> str:
@@ -46,7 +63,7 @@ def verdict_words(pair: Mapping[str, Any], metric: Metric, family: Mapping[str, 
     if not pair["decidable"]:
         return (
             f"not decided: {plural(found['pairs'], 'case')} of {pair['planned']} planned"
-            f" ({100 * pair['coverage']:.0f}%) have a value for both {first} and {second};"
+            f" ({100 * pair['coverage']:.0f}%) {'has' if found['pairs'] == 1 else 'have'} a value for both {first} and {second};"
             f" {100 * family['min_coverage']:g}% are asked for"
         )
     on = f"on {found['pairs']} of {pair['planned']} planned cases, " if found["pairs"] < pair["planned"] else ""
@@ -78,10 +95,19 @@ def _could(found: Mapping[str, Any], family: Mapping[str, Any]) -> str:
     return text
 
 
-def attribution_words(pair: Mapping[str, Any]) -> str | None:
-    """What the manifests say of the cause of a difference: a warning where more than one variable differs."""
+def attribution_words(pair: Mapping[str, Any]) -> str:
+    """What the manifests say of the cause of a difference: a warning where more than one variable differs, and where
+    answers were recorded elsewhere, by a run whose prompt, sampling and adapter no manifest knows."""
     changed: Sequence[str] = pair["changed"]
     who = f"{pair['first']} and {pair['second']}"
+    recorded: Sequence[str] = pair["recorded_elsewhere"]
+    if recorded:
+        known = f"; known to differ: {', '.join(changed)}" if changed else ""
+        return (
+            f"warning: the answers of {' and '.join(recorded)} were recorded elsewhere and imported. What was asked,"
+            f" and how (prompt, sampling, adapter), is not recorded, so the cause of a difference is not established"
+            f"{known}"
+        )
     if not changed:
         return f"{who} differ in no recorded variable: a difference between them is chance, or the provider's doing"
     if len(changed) == 1:
@@ -96,7 +122,7 @@ def left_out_words(pair: Mapping[str, Any]) -> str:
     """How many cases are paired, and why the others are not."""
     paired = 0 if pair["difference"] is None else pair["difference"]["pairs"]
     total = paired + sum(each["cases"] for each in pair["left_out"])
-    who = f"{pair['first']}–{pair['second']}"
+    who = pair_name(pair)
     if not pair["left_out"]:
         return f"{who}: all {plural(paired, 'case')} paired"
     parts = [f"{each['cases']} {each['reason']} ({each['where']})" for each in pair["left_out"]]
@@ -104,12 +130,25 @@ def left_out_words(pair: Mapping[str, Any]) -> str:
 
 
 def omnibus_words(omnibus: Mapping[str, Any], metric: Metric, *, decidable: bool) -> str:
-    """Cochran's Q in a sentence; `decidable`: enough of the planned cases have a value for all."""
+    """Cochran's Q in a sentence, by its p value adjusted over the tests of its kind; `decidable`: enough of the planned
+    cases have a value for all."""
+    who, cases = ", ".join(omnibus["units"]), plural(omnibus["cases"], "case")
+    if omnibus["p"] is None:
+        one = "case tells" if omnibus["telling"] == 1 else "cases tell"
+        if omnibus["families"] < omnibus["cases"]:
+            one = "family of cases tells" if omnibus["telling"] == 1 else "families of cases tell"
+        return (
+            f"not decided: any difference among {who}; Cochran's Q is read off the chi-square distribution, which"
+            f" describes it from {omnibus['telling_needed']} upwards that tell {len(omnibus['units'])} units apart, and"
+            f" {omnibus['telling']} {one} them apart here ({cases})"
+        )
     said = f"Cochran's Q = {omnibus['q']:.2f}, {omnibus['freedom']} degrees of freedom, {_p('p', omnibus['p'])}"
-    facts, who = f"{said}, {plural(omnibus['cases'], 'case')}", ", ".join(omnibus["units"])
+    if omnibus["tests"] > 1:
+        said += f", {_p('adjusted p', omnibus['adjusted_p'])} as one of {omnibus['tests']} such tests"
+    facts = f"{said}, {cases}"
     if not decidable:
         return f"not decided: any difference among {who}; too few cases have a value for all ({facts})"
-    if omnibus["p"] <= 0.05:
+    if omnibus["adjusted_p"] <= ALPHA:
         return f"established: among {who}, at least one {metric.does} more often than another ({facts})"
     return f"not established: any difference among {who} ({facts})"
 
@@ -125,7 +164,25 @@ def ranking_words(ranking: Mapping[str, Any]) -> str:
 
 def correction_words(family: Mapping[str, Any]) -> str:
     """The declared family and its correction."""
-    tests = plural(family["tests"], "test")
+    tests, together, by = plural(family["tests"], "test"), family["omnibus_tests"], CORRECTIONS[family["correction"]]
     if family["tests"] < 2:
-        return f"Family: {tests}; nothing to correct"
-    return f"Family: {tests} ({family['declared']}), p values adjusted by {CORRECTIONS[family['correction']]}"
+        said = f"Family: {tests}; nothing to correct"
+    else:
+        said = f"Family: {tests} ({family['declared']}), p values adjusted by {by}"
+    if together < 2:
+        return said
+    return (
+        f"{said}. Tests of all units together (Cochran's Q): a family of their own, {together} tests, adjusted by {by}"
+    )
+
+
+def no_pair_words(group: Mapping[str, Any], family: Mapping[str, Any], baseline: str) -> str:
+    """Why no pair is shown of a suite and experiment that several units have."""
+    here = ", ".join(unit["unit"] for unit in group["units"])
+    if family["declared"] == "baseline":
+        why = f"the baseline {baseline} has no trials in this suite and experiment"
+    else:
+        why = (
+            f"of none of the declared pairs ({family['declared']}) have both units trials in this suite and experiment"
+        )
+    return f"No pair is compared here: {why}; {here} have. --family all, or pairs of letters, compares those"

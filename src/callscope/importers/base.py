@@ -61,7 +61,8 @@ class Benchmark(Protocol):
     NAME: str
     TITLE: str
     READER: RecordedReader
-    # GROUPS: frozenset[str] may be there too: names of folders in a folder of results that are no model's.
+    # May be there too: GROUPS: frozenset[str], names of folders in a folder of results that are no model's; EXPECTS and
+    # EXPECTS_RESULTS: str, the file names and the shape of its own files and of recorded answers (`expected_files`).
 
     def wanted(self, path: str) -> bool:
         """Whether a file of the benchmark's folder (its path in it, with `/`) is read by `read`."""
@@ -73,7 +74,10 @@ class Benchmark(Protocol):
         """Whether a file of a folder of results is read by `read_results`."""
 
     def read_results(self, files: Mapping[str, bytes], cases: Mapping[str, Mapping[str, Case]]) -> tuple[Answered, ...]:
-        """Recorded answers by model; `cases` are the imported ones, suite -> id -> case. Raises InputError."""
+        """Recorded answers by model; `cases` are the imported ones, suite -> id -> case.
+
+        What of a file cannot be used is left out with a note. Raises InputError for a file that is of no use at all.
+        """
 
     def in_our_words(self, outcome: Outcome, case: Case) -> Outcome:
         """The outcome with its calls under the names and in the value types of the case's tools."""

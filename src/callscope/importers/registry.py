@@ -6,15 +6,31 @@ from __future__ import annotations
 import importlib
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from callscope.contract import Case, Outcome, Record
 from callscope.importers.base import Benchmark, RecordedReader
 
-__all__ = ["RECORDED", "benchmark", "benchmark_names", "in_our_words", "recorded_reader", "their_verdict"]
+__all__ = [
+    "RECORDED",
+    "Expected",
+    "benchmark",
+    "benchmark_names",
+    "expected_files",
+    "in_our_words",
+    "recorded_reader",
+    "their_verdict",
+]
 
 RECORDED = "recorded/"
 _OURS = {name: f"callscope.importers.{name}" for name in ("bfcl", "apibench", "nexusraven")}
+
+
+class Expected(NamedTuple):
+    """The file names and the shape of a benchmark's own files and of its recorded answers, for a person to read."""
+
+    files: str
+    results: str
 
 
 def benchmark_names() -> tuple[str, ...]:
@@ -30,6 +46,13 @@ def benchmark(name: str) -> Benchmark | None:
     for point in entry_points(group="callscope.importers", name=name):
         return cast("Benchmark", point.load())
     return None
+
+
+def expected_files(name: str) -> Expected:
+    """What a benchmark says of its files; a general description where it says nothing."""
+    found = benchmark(name)
+    files = getattr(found, "EXPECTS", "its files as published")
+    return Expected(files, getattr(found, "EXPECTS_RESULTS", "its own format"))
 
 
 def _benchmark_of(case: Case) -> Benchmark | None:

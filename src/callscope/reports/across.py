@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from callscope.errors import InputError
-from callscope.reports.columns import Cell, model_name, plural, words
+from callscope.reports.columns import Cell, absent, model_name, plural, words
 from callscope.reports.difficulty import Stratum, post_stratified
 from callscope.reports.exhibits.parts import Exhibit, Grid, exact_rate
 from callscope.reports.numbers import DASH, RATE_DIGITS, rounded
@@ -224,12 +224,13 @@ def _notes(
     ]
     lost: dict[str, dict[str, int]] = {}
     for group in plain:
-        counts = lost.setdefault(f"{model_name(group)} on {_column(group)}", dict.fromkeys(_OUTSIDE, 0))
+        counts = lost.setdefault(f"{model_name(group)} on {_column(group)}", {})
         for name in _OUTSIDE:
-            counts[name] += group["queries"]["trials"][name]
+            said_so = absent(group) if name == "not_run" else words(name)
+            counts[said_so] = counts.get(said_so, 0) + group["queries"]["trials"][name]
     for what, counts in lost.items():
         if any(counts.values()):
-            beside = (f"{words(name)} {count}" for name, count in counts.items() if count)
+            beside = (f"{name} {count}" for name, count in counts.items() if count)
             said.append(f"in no denominator: {what}: {', '.join(beside)}")
     return (*said, *_treatments(plain, options))
 

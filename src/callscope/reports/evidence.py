@@ -158,7 +158,7 @@ def _stages(derived: Derived, limit: int) -> tuple[Stage, ...]:
         values["attribution"] = f"correct ({ATTRIBUTION_CAPTION})"
     if v.recovery is not None:
         values["recovery"] = _short(v.recovery)
-    for extra in sorted((set(v.evidence) | set(v.decided_by)) - set(values)):
+    for extra in sorted((set(v.evidence) | set(v.decided_by)) - set(values) - {"excluded"}):
         values[extra] = ", ".join(v.violations) if extra == "violations" else "see evidence"
     stages = (
         Stage(

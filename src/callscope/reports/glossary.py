@@ -13,7 +13,7 @@ from callscope.providers.flags import FLAGS
 from callscope.reports.columns import STAGE_WORDS
 from callscope.suites.lint import RULES
 
-__all__ = ["NAMES", "glossary_markdown", "write_glossary"]
+__all__ = ["IMPORT_FLAGS", "NAMES", "glossary_markdown", "write_glossary"]
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     "acceptance": {
@@ -60,7 +60,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "parameter_error.missing": "right tool; a needed argument is missing",
         "parameter_error.value": "right tool; a wrong, unexpected or malformed argument",
         "over_recall": "a call was made where none was right",
-        "judge_failure": "a judgement was needed and could not be had; never held against the model",
+        "judge_failure": "no rule could decide, and no judge did or was asked (left open); `passed` leaves it out, recall"
+        " counts it as FN",
         "not_observed": "coverage loss",
     },
     "violations": {
@@ -77,6 +78,13 @@ SCORING_FLAGS: Mapping[str, str] = {
 }
 """Flags that scoring adds to those of the outcome."""
 
+IMPORT_FLAGS: Mapping[str, str] = {
+    "bare_name": "recorded Python text has a name or a call where a value belongs; it is kept as its letters",
+    "source_text": "recorded Java or JavaScript text: every value in it is source, read by the type of its parameter",
+    "python_call": "the calls were read out of Python text",
+}
+"""Flags of answers that another benchmark recorded."""
+
 _HEAD = """# Glossary
 
 Every name that a verdict, an outcome or `callscope lint` may say. This page is written by
@@ -92,7 +100,7 @@ def glossary_markdown() -> str:
     parts.append(
         _part("Failing stages", "the first stage at which a trial broke, with its letter in the report", stages)
     )
-    flags = dict(sorted({**FLAGS, **SCORING_FLAGS}.items()))
+    flags = dict(sorted({**FLAGS, **SCORING_FLAGS, **IMPORT_FLAGS}.items()))
     parts.append(_part("Flags", "evidence beside an outcome or verdict, never a judgement", flags))
     rules = {rule.name: f"{rule.severity}: {rule.about}" for rule in RULES}
     parts.append(_part("Lint rules", "what `callscope lint` looks for in a suite", rules))

@@ -51,11 +51,9 @@ def inspect_text(
     lines = [_counts(groups, width)] if len(groups) > 1 else []
     chosen = groups if most is None else bounded(groups, most)
     if len(chosen) < len(groups):
-        lines += [
-            "",
-            f"Examples of {len(chosen)} of {len(groups)} groups (a category of a model) follow; --limit 1 shows one of"
-            " each, and --category, --model, --suite, --case and --tag show less",
-        ]
+        few = f"{len(chosen)} of {len(groups)} groups (a category of a model in a suite)"
+        flags = "--limit 1 shows one of each, and --category, --model, --suite, --case and --tag show less"
+        lines += ["", f"Examples of {few} follow; {flags}"]
     shown: set[object] = set()
     category = ""
     for group in chosen:
@@ -105,10 +103,10 @@ def _counts(groups: Sequence[FailureGroup], width: int) -> str:
     for group in groups:
         row = found.setdefault(group.category, {})
         row[group.key.model] = row.get(group.key.model, 0) + group.trials
-    rows = [
-        (one_line(_short(name), 80), [Cell(str(row.get(model) or "·")) for model in models] + [Cell(str(sum(row.values())))])
-        for name, row in found.items()
-    ]  # fmt: skip
+    rows = []
+    for name, row in found.items():
+        cells = [*(str(row.get(model) or "·") for model in models), str(sum(row.values()))]
+        rows.append((one_line(_short(name), 80), [Cell(cell) for cell in cells]))
     text = io.StringIO()
     console = Console(file=text, width=width, no_color=True, highlight=False, force_terminal=False, emoji=False)
     several = "" if groups[0].category.partition(".")[0] in _HEADINGS else "; a trial stands in every one it belongs to"

@@ -96,11 +96,8 @@ def judge_line(summary: Mapping[str, Any]) -> tuple[str, bool]:
     who = "the judge of rules" if judge["kind"] == "rules" else f"the model {name}"
     if not judge["believed"]:
         failed = ", ".join(one_line(each, 60) for each in judge["failures"])
-        return (
-            f"JUDGE NOT BELIEVED: {who} fails its sentinels ({failed}). All its rulings are undecided, and every figure"
-            " that rests on them is too",
-            True,
-        )
+        said = f"JUDGE NOT BELIEVED: {who} fails its sentinels ({failed}). All its rulings are undecided"
+        return f"{said}, and every figure that rests on them is too", True
     decided = counts["agreed"] + counts["third_call"]
     said = f"Judge: {who} holds its sentinels; it decided {decided} of {plural(counts['questions'], 'question')}"
     return f"{said} (asked: {one_line(judge['scope'], 120)})", False

@@ -17,6 +17,7 @@ from callscope.reports.columns import (
     MAIN,
     group_title,
     grouped,
+    is_recorded,
     loss_rows,
     model_name,
     only_text,
@@ -64,7 +65,8 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     """The summary as a Markdown document."""
     run, trials = summary["run"], summary["trials"]
     states = ("passed", "failed", "undecided", "not_observed", "not_run")
-    counts = ", ".join(f"{trials[state]} {words(state)}" for state in states)
+    named = {"not_run": "without a row" if all(map(is_recorded, summary["groups"])) else "not run"}
+    counts = ", ".join(f"{trials[state]} {named.get(state) or words(state)}" for state in states)
     status = plain(words(one_line(run["status"])))
     parts = [
         f"# callscope run {plain(one_line(run['run_id'], 80))}",

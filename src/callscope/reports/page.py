@@ -343,9 +343,7 @@ def _shelves(
             case_id = derived.verdict.case_id
             seen = never.get(case_id, [])
             judged = groups[0]["judge"] is not None
-            said = (
-                () if shelf.category == PASSED else hints(derived, Agreement(len(seen), sum(seen)), judged=judged)
-            )
+            said = () if shelf.category == PASSED else hints(derived, Agreement(len(seen), sum(seen)), judged=judged)
             items.append({"anchor": anchor, "e": evidence(derived, cases.get(case_id)), "hints": said})
         categories.setdefault(shelf.category, []).append(
             {

@@ -18,9 +18,9 @@ from callscope.reports.safe import one_line
 
 __all__ = [
     "CLASS_WORDS",
-    "class_words",
     "accuracy_of",
     "benchmark_name",
+    "class_words",
     "denominators_grid",
     "kinds_grid",
     "measures_grid",
@@ -43,9 +43,7 @@ CLASS_WORDS: Mapping[str, str] = {
     "extra_call": "extra call",
 }
 
-_COUNTED = (
-    "denominators are trials; intervals are by case family: repeats and variants of a case tell less than other cases do"
-)
+_COUNTED = "denominators are trials; intervals are by case family"
 
 _HEADING = "By query (PluginEval's measures)"
 _OUTSIDE = ("undecided", "excluded", "not_observed", "not_run")
@@ -289,7 +287,8 @@ def _routing_grid(groups: Sequence[Group], isolated: bool) -> Grid:
             found = decisions[decision]
             beside = ("undecided", "excluded", "not_observed", "not_run", "no_label")
             counts = [Cell(str(found["trials"][name])) for name in beside]
-            experiment = "" if group["experiment"] in (decision, "auto") else one_line(group["experiment"], 40)
+            plain = group["experiment"] in (decision, "auto", "recorded")
+            experiment = "" if plain else one_line(group["experiment"], 40)
             cells = (Cell(_DECISION_WORDS[decision], experiment), exact_rate(found["right"]), *counts)
             rows.append((model_name(group), cells))
     if isolated:

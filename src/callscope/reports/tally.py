@@ -62,8 +62,8 @@ class CaseTally:
     """
 
     __slots__ = (
-        "case", "compatible", "decided", "expects", "item", "mended", "outcomes", "planned", "queries", "seen", "silent",
-        "talk", "verbatim", "ways",
+        "case", "compatible", "decided", "expects", "item", "mended", "outcomes", "planned", "queries", "seen",
+        "silent", "talk", "verbatim", "ways",
     )  # fmt: skip
 
     def __init__(self, case: Case, planned: int) -> None:

@@ -207,20 +207,78 @@ def test_files_at_fault_are_named_with_the_line(files, says):
     assert says in str(fault.value)
 
 
-def test_a_result_that_names_no_case_or_one_twice_is_refused():
-    suites, _ = suites_of(TORCH)
-    cases = {name: {case.id: case for case in one.cases} for name, one in suites.items()}
-    for rows, says in (
-        (({"question_id": 4, "text": "x"},), "r/response_torchhub_m.jsonl:1: question_id: names no case"),
-        (({"question_id": "1", "text": "x"},), "names no case"),
-        (({"question_id": True, "text": "x"},), "names no case"),
-        (({"question_id": 1, "text": "x"}, {"question_id": 1, "text": "y"}), "jsonl:2: question_id: is answered twice"),
-    ):
-        with pytest.raises(InputError) as fault:
-            apibench.read_results({"r/response_torchhub_m.jsonl": lines(*rows)}, cases)
-        assert says in str(fault.value)
-    with pytest.raises(InputError, match="huggingface_eval"):
-        apibench.read_results({"response_huggingface_m.jsonl": lines({"question_id": 1, "text": "x"})}, cases)
+RESPONSE = "r/response_torchhub_m.jsonl"
+
+
+def cases_of(files):
+    suites, _ = suites_of(files)
+    return {name: {case.id: case for case in one.cases} for name, one in suites.items()}
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "says"),
+    [
+        (b'{"question_id": 4, "text": "x"}', "2: question_id: names no case (found 4; expected a question of"),
+        (b'{"question_id": "1", "text": "x"}', "2: question_id: names no case"),
+        (b'{"question_id": true, "text": "x"}', "2: question_id: names no case"),
+        (b'{"question_id": 3, "tex', "2: this is no JSON (truncated)"),
+        (b"[1]", "2: this is no row (found [1]; expected a JSON object)"),
+        (b'{"question_id": 3, "text": "\xff"}', "2: this is no JSON (invalid_utf8"),
+    ],
+)
+def test_a_row_that_is_of_no_use_is_left_out_with_a_note_and_the_others_stay(spoilt, says):
+    data = lines({"question_id": 1, "text": "x"}) + spoilt + b"\n" + lines({"question_id": 2, "text": "y"})
+    (model,) = apibench.read_results({RESPONSE: data}, cases_of(TORCH))
+    assert [answer.case_id for answer in model.answers] == ["torchhub-1", "torchhub-2"]
+    (note,) = model.notes
+    assert note.startswith(f"{RESPONSE}:{says}")
+    assert note.endswith("; left out")
+    assert "\n" not in note
+
+
+def test_several_are_counted_and_a_file_without_one_row_is_refused():
+    data = b"{\n" * 3 + lines({"question_id": 1, "text": "x"}, {"question_id": 8}, {"question_id": 9})
+    (model,) = apibench.read_results({RESPONSE: data}, cases_of(TORCH))
+    assert len(model.answers) == 1
+    assert "jsonl:1: this is no JSON" in model.notes[0]
+    assert "left out, and 2 lines more of this file" in model.notes[0]
+    assert "jsonl:5: question_id: names no case (found 8" in model.notes[1]
+    assert "and 1 rows more of this file" in model.notes[1]
+    with pytest.raises(InputError) as fault:
+        apibench.read_results({RESPONSE: b'\n{"question_id": 1, "te'}, cases_of(TORCH))
+    assert (fault.value.file, fault.value.line) == (RESPONSE, 2)
+
+
+def test_a_number_that_json_does_not_have_spoils_its_own_field_alone():
+    text = api(LOAD.format("cat"))
+    data = (
+        b'{"question_id": 1, "text": %s, "latency": NaN}\n{"question_id": 2, "text": NaN}' % json.dumps(text).encode()
+    )
+    (model,) = apibench.read_results({RESPONSE: data}, cases_of(TORCH))
+    first, second = (
+        apibench.READER.parse(200, each.headers, each.parts[0], stream=False).outcome for each in model.answers
+    )
+    assert first.calls[0].malformed is None
+    assert isinstance(second, ProviderError)
+    assert model.notes == ()
+
+
+def test_the_first_answer_stays_and_a_failed_request_gives_way():
+    failed = {"question_id": 1, "text": "Error during inference: 500"}
+    data = lines(failed, {"question_id": 1, "text": "x"}, {"question_id": 1, "text": "y"}, failed)
+    (model,) = apibench.read_results({RESPONSE: data}, cases_of(TORCH))
+    assert [(answer.case_id, answer.source) for answer in model.answers] == [("torchhub-1", f"{RESPONSE}:2")]
+    assert model.notes == (
+        f"{RESPONSE}: lines 3 (torchhub-1), 4 (torchhub-1) answer a case again; the first answer stays",
+        f"{RESPONSE}: lines 2 (torchhub-1) are asked again after an error; the last of these counts",
+    )
+
+
+def test_answers_to_a_hub_that_was_not_imported_are_noted():
+    file = "response_huggingface_m.jsonl"
+    (model,) = apibench.read_results({file: lines({"question_id": 1, "text": "x"})}, cases_of(TORCH))
+    assert model.answers == ()
+    assert model.notes == (f"{file}: the benchmark's folder holds no huggingface_eval.json; left out",)
 
 
 def test_requests_that_failed_are_no_answers():

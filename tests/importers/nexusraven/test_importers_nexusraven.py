@@ -279,20 +279,52 @@ def test_recorded_answers_name_their_case_by_id_number_or_query():
 
 
 @pytest.mark.parametrize(
-    ("row", "says"),
+    ("spoilt", "says"),
     [
-        ({"id": "own-9", "response": "x"}, "m.jsonl:2: id: names no case (found own-9"),
-        ({"query": "nobody asked", "response": "x"}, "m.jsonl:2: query: names no case"),
-        ({"response": "x"}, "m.jsonl:2: query: names no case"),
-        ({"id": "own-1", "suite": "other", "response": "x"}, "m.jsonl:2: id: names no case"),
-        ({"id": "own-1", "response": "x"}, "m.jsonl:2: is answered twice"),
+        (b'{"id": "own-9", "response": "x"}', "m.jsonl:2: id: names no case (found own-9"),
+        (b'{"query": "nobody asked", "response": "x"}', "m.jsonl:2: query: names no case"),
+        (b'{"response": "x"}', "m.jsonl:2: query: names no case"),
+        (b'{"id": "own-1", "suite": "other", "response": "x"}', "m.jsonl:2: id: names no case"),
+        (b'{"id": "own-2", "respo', "m.jsonl:2: this is no JSON (truncated)"),
+        (b"null", "m.jsonl:2: this is no row"),
+        (b'{"id": "own-1", "response": "y"}', "m.jsonl: lines 2 (own-1) answer a case again; the first answer stays"),
     ],
 )
-def test_a_result_that_names_no_case_is_refused(row, says):
+def test_a_row_that_is_of_no_use_is_left_out_with_a_note_and_the_others_stay(spoilt, says):
+    suites, _ = suites_of(files("find(name='a')", "find(name='b')"))
+    first, last = rows({"id": "own-1", "response": "x"}), rows({"id": "own-2", "response": "x"})
+    data = first.strip() + b"\n" + spoilt + b"\n" + last
+    (model,) = nexusraven.read_results({"m.jsonl": data}, by_id(suites))
+    assert [answer.source for answer in model.answers] == ["m.jsonl:1", "m.jsonl:3"]
+    (note,) = model.notes
+    assert says in note
+
+
+def test_a_file_of_which_no_row_can_be_read_is_refused():
     suites, _ = suites_of(files("find(name='a')"))
     with pytest.raises(InputError) as fault:
-        nexusraven.read_results({"m.jsonl": rows({"id": "own-1", "response": "x"}, row)}, by_id(suites))
-    assert says in str(fault.value)
+        nexusraven.read_results({"m.jsonl": b'{"id": "own-1", "respo'}, by_id(suites))
+    assert (fault.value.file, fault.value.line) == ("m.jsonl", 1)
+
+
+def test_a_failed_request_gives_way_to_a_later_answer():
+    suites, _ = suites_of(files("find(name='a')"))
+    for failed in ({"id": "own-1", "error": "429"}, {"id": "own-1", "response": "Error code: 500"}, {"id": "own-1"}):
+        data = rows(failed, {"id": "own-1", "response": "find('a')"}, failed)
+        (model,) = nexusraven.read_results({"m.jsonl": data}, by_id(suites))
+        assert [answer.source for answer in model.answers] == ["m.jsonl:2"]
+        assert len(model.notes) == 2
+
+
+def test_a_number_that_json_does_not_have_spoils_its_own_field_alone():
+    suites, _ = suites_of(files("find(name='a')"))
+    data = b'{"id": "own-1", "response": "find(\'a\')", "logprob": -Infinity}'
+    (model,) = nexusraven.read_results({"m.jsonl": data}, by_id(suites))
+    (answer,) = model.answers
+    assert isinstance(nexusraven.READER.parse(200, (), answer.parts[0], stream=False).outcome, ToolCalls)
+    exchange = Exchange(0, "RECORDED", "", (), b"", "", 200, (), answer.parts[0], Timing())
+    record = Record(TrialKey("s", "recorded", "m", "own-1", 0), "recorded/nexusraven", False, "", (Round((exchange,)),))
+    assert nexusraven.verdict(record, by_id(suites)["nexusraven-own"]["own-1"])[0] is True
 
 
 @pytest.mark.parametrize(

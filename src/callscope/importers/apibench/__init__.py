@@ -18,11 +18,31 @@ from callscope.importers.apibench.loads import canonical
 from callscope.importers.base import Answered, Imported, RecordedReader
 from callscope.jsontext import JsonFault, parse_json
 
-__all__ = ["NAME", "READER", "TITLE", "in_our_words", "read", "read_results", "verdict", "wanted", "wanted_results"]
+__all__ = [
+    "EXPECTS",
+    "EXPECTS_RESULTS",
+    "NAME",
+    "READER",
+    "TITLE",
+    "in_our_words",
+    "read",
+    "read_results",
+    "verdict",
+    "wanted",
+    "wanted_results",
+]
 
 NAME = _cases.NAME
 TITLE = "APIBench (Gorilla)"
 READER: RecordedReader = _results.Reader
+EXPECTS = (
+    "HUB_eval.json, and where they are there HUB_api.jsonl and questions_HUB_0_shot.jsonl; HUB is torchhub, "
+    "huggingface or tensorflow"
+)
+EXPECTS_RESULTS = (
+    'response_HUB_MODEL.jsonl, one object a line: {"question_id": 1, "text": "the answer"}; HUB is torchhub, '
+    "huggingface or tensorflow"
+)
 
 _VERDICTS = {"nothing": "hallucination", "no_api_call": "no_api_call", "no_text": "no_text"}
 
@@ -43,7 +63,7 @@ def wanted_results(path: str) -> bool:
 
 
 def read_results(files: Mapping[str, bytes], cases: Mapping[str, Mapping[str, Case]]) -> tuple[Answered, ...]:
-    """Recorded answers by model. Raises InputError naming file and line."""
+    """Recorded answers by model. Raises InputError for a file of which no row can be read."""
     return _results.read_results(files, cases)
 
 

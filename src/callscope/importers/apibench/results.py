@@ -6,13 +6,15 @@
 | any other text                                  | text                                                |
 | no text, an `error`, an inference error as text | provider_error: no decision of the model was seen   |
 
-A line `null` (what the benchmark's own runner writes where a request failed) names no question; it is noted.
+A line `null` (what the benchmark's own runner writes where a request failed) names no question; it is noted, as are
+rows that are left out (`material.Gathered`): broken ones, those that name no case, those that answer one again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from callscope.contract import Case, ProviderError, Reading, Text, ToolCalls
@@ -21,10 +23,10 @@ from callscope.importers.apibench.checker import NO_API_CALL, Database, database
 from callscope.importers.apibench.hubs import HUBS, Hub, hub_of_suite
 from callscope.importers.apibench.loads import stated
 from callscope.importers.base import Answer, Answered
-from callscope.importers.material import Row, read_rows
+from callscope.importers.material import Gathered, Row
 from callscope.jsontext import JsonFault, dump_faithful, parse_json
 
-__all__ = ["MATCH", "SUITE", "WRITTEN", "Reader", "read_results", "results_of"]
+__all__ = ["MATCH", "SUITE", "WRITTEN", "Reader", "is_failure", "read_results", "results_of"]
 
 SUITE = "callscope-suite"
 MATCH = "apibench-match"
@@ -44,13 +46,13 @@ class _Reader:
         """The reading of a row of a response file; `headers` name the suite. Never raises."""
         del status, stream
         try:
-            row = parse_json(body).value
+            row = parse_json(body, bad_numbers=True).value
         except JsonFault as fault:
             return _failed("unreadable_row", f"the recorded row is no JSON ({fault.reason})")
         text = row.get("text") if isinstance(row, dict) else None
         if not isinstance(text, str) or row.get("error") is not None:
             return _failed("no_answer", "no answer was recorded")
-        if _FAILED.match(text):
+        if is_failure(row):
             return _failed("inference_error", text[:200])
         named = row.get("model_id")
         model = named if isinstance(named, str) else None
@@ -63,6 +65,12 @@ class _Reader:
 
 
 Reader = _Reader()
+
+
+def is_failure(row: Mapping[str, Any]) -> bool:
+    """Whether a row holds no answer: no text, an `error`, or an inference error in place of the text."""
+    text = row.get("text")
+    return not isinstance(text, str) or row.get("error") is not None or _FAILED.match(text) is not None
 
 
 def _failed(code: str, message: str) -> Reading:
@@ -79,59 +87,40 @@ def results_of(path: str) -> tuple[Hub, str] | None:
 def read_results(files: Mapping[str, bytes], cases: Mapping[str, Mapping[str, Case]]) -> tuple[Answered, ...]:
     """The recorded answers of each model, over all its files.
 
-    Raises InputError for a row that names no case, or one a second time; EnvironmentProblem where the parser of the
-    benchmark's own checker is not installed.
+    Raises InputError, naming file and line, for a file of which no row can be read; EnvironmentProblem where the parser
+    of the benchmark's own checker is not installed.
     """
-    answers: dict[str, list[Answer]] = {}
-    notes: dict[str, list[str]] = {}
+    gathered: dict[str, Gathered] = {}
     databases: dict[str, tuple[Database, list[Any]]] = {}
-    seen: dict[tuple[str, str], str] = {}
     for path in sorted(files):
         named = results_of(path)
         if named is None:
             continue
         hub, model = named
-        theirs = answers.setdefault(model, [])
+        theirs = gathered.setdefault(model, Gathered(model, is_failure))
+        if hub.suite not in cases:
+            theirs.notes.append(f"{path}: the benchmark's folder holds no {hub.name}_eval.json; left out")
+            continue
         if hub.name not in databases:
-            entries = _entries(cases.get(hub.suite, {}))
+            entries = _entries(cases[hub.suite])
             databases[hub.name] = (database(hub.name, [entry[0] for entry in entries]), entries)
         nulls: list[int] = []
-        for row in read_rows(path, files[path], nulls=nulls):
-            case_id = f"{hub.name}-{row.value.get('question_id')}"
-            _known(row, hub, case_id, cases, seen, model)
-            headers = ((SUITE, hub.suite), *_matched(*databases[hub.name], row.value.get("text")))
-            theirs.append(Answer(hub.suite, case_id, (row.raw,), f"{path}:{row.line}", headers))
+        theirs.read(path, files[path], partial(_answer, hub, cases[hub.suite], databases[hub.name]), nulls=nulls)
         if nulls:
-            told = f"{path}: {len(nulls)} requests failed and say not which (line {nulls[0]})"
-            notes.setdefault(model, []).append(told)
-    return tuple(Answered(model, tuple(theirs), tuple(notes.get(model, ()))) for model, theirs in answers.items())
+            theirs.notes.append(f"{path}: {len(nulls)} requests failed and say not which (line {nulls[0]})")
+    return tuple(theirs.answered() for theirs in gathered.values())
 
 
-def _known(
-    row: Row,
-    hub: Hub,
-    case_id: str,
-    cases: Mapping[str, Mapping[str, Case]],
-    seen: dict[tuple[str, str], str],
-    model: str,
-) -> None:
-    number, place = row.value.get("question_id"), f"{row.file}:{row.line}"
-    if type(number) is not int or case_id not in cases.get(hub.suite, {}):
-        raise InputError(
-            "names no case",
-            file=row.file,
-            line=row.line,
-            field="question_id",
-            found=number,
-            expected=f"a question of {hub.suite}",
-            hint=None if hub.suite in cases else f"The benchmark's folder holds no {hub.name}_eval.json",
+def _answer(hub: Hub, cases: Mapping[str, Case], searched: tuple[Database, list[Any]], row: Row) -> Answer | InputError:
+    number = row.value.get("question_id")
+    case_id = f"{hub.name}-{number}"
+    if type(number) is not int or case_id not in cases:
+        expected = f"a question of {hub.suite}"
+        return InputError(
+            "names no case", file=row.file, line=row.line, field="question_id", found=number, expected=expected
         )
-    before = seen.setdefault((model, case_id), place)
-    if before != place:
-        hint = f"It is first answered at {before}"
-        raise InputError(
-            "is answered twice", file=row.file, line=row.line, field="question_id", found=number, hint=hint
-        )
+    headers = ((SUITE, hub.suite), *_matched(*searched, row.value.get("text")))
+    return Answer(hub.suite, case_id, (row.raw,), f"{row.file}:{row.line}", headers)
 
 
 def _entries(cases: Mapping[str, Case]) -> list[Any]:

@@ -8,8 +8,12 @@ from callscope.importers.bfcl.words import in_our_words
 
 NAME = "bfcl"
 TITLE = "Berkeley Function-Calling Leaderboard, version 4"
+EXPECTS = "BFCL_v4_CATEGORY.json, their gold in possible_answer/ beside them"
+EXPECTS_RESULTS = 'MODEL/BFCL_v4_CATEGORY_result.json, one object a line: {"id": "simple_python_0", "result": …}'
 
 __all__ = [
+    "EXPECTS",
+    "EXPECTS_RESULTS",
     "GROUPS",
     "NAME",
     "READER",

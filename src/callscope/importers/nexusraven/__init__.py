@@ -20,11 +20,31 @@ from callscope.importers.nexusraven.calls import flattened
 from callscope.importers.nexusraven.checker import check
 from callscope.jsontext import JsonFault, parse_json
 
-__all__ = ["NAME", "READER", "TITLE", "in_our_words", "read", "read_results", "verdict", "wanted", "wanted_results"]
+__all__ = [
+    "EXPECTS",
+    "EXPECTS_RESULTS",
+    "NAME",
+    "READER",
+    "TITLE",
+    "in_our_words",
+    "read",
+    "read_results",
+    "verdict",
+    "wanted",
+    "wanted_results",
+]
 
 NAME = _queries.NAME
 TITLE = "NexusRaven"
 READER: RecordedReader = _reading.Reader
+EXPECTS = (
+    "NAME_queries.json beside NAME_function_definitions.py, or version 2's data sets in folders of their names "
+    "(VirusTotalBenchmark/…, Function_Call_Definitions/VirusTotal/…)"
+)
+EXPECTS_RESULTS = (
+    'MODEL.jsonl, one object a line or a list of them: {"id": "virustotal-3", "response": "the call"}, or the query '
+    'under "query" in place of the id'
+)
 
 
 def wanted(path: str) -> bool:
@@ -43,7 +63,7 @@ def wanted_results(path: str) -> bool:
 
 
 def read_results(files: Mapping[str, bytes], cases: Mapping[str, Mapping[str, Case]]) -> tuple[Answered, ...]:
-    """Recorded answers by model. Raises InputError naming file and line."""
+    """Recorded answers by model. Raises InputError for a file of which no row can be read."""
     return _results.read_results(files, cases)
 
 
@@ -64,7 +84,7 @@ def verdict(record: Record, case: Case) -> tuple[bool | None, dict[str, Any]]:
     if record.api != f"recorded/{NAME}" or not exchanges:
         return None, {"why": "not_a_recorded_answer"}
     try:
-        answer = _reading.answer_of(parse_json(exchanges[-1].response).value)
+        answer = _reading.answer_of(parse_json(exchanges[-1].response, bad_numbers=True).value)
     except JsonFault:
         answer = None
     if answer is None:

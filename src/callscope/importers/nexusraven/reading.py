@@ -28,7 +28,7 @@ from callscope.importers.pycalls import (
 )
 from callscope.jsontext import JsonFault, parse_json
 
-__all__ = ["WRITTEN", "Reader", "answer_of", "call_text", "calls_of"]
+__all__ = ["WRITTEN", "Reader", "answer_of", "call_text", "calls_of", "is_failure"]
 
 WRITTEN = "python_call"
 """Flag of an outcome whose calls were read out of Python text."""
@@ -57,6 +57,12 @@ def answer_of(row: Any) -> str | None:
     return None
 
 
+def is_failure(row: Any) -> bool:
+    """Whether a recorded row holds no answer: no text, or an inference error in place of it."""
+    text = answer_of(row)
+    return text is None or _FAILED.match(text) is not None
+
+
 def call_text(text: str) -> str:
     """The part of an answer that is the call: NexusRaven's marks and a code fence taken off."""
     if "Initial Answer:" in text:
@@ -75,7 +81,7 @@ class _Reader:
         """The reading of a recorded row. Never raises."""
         del status, headers, stream
         try:
-            row = parse_json(body).value
+            row = parse_json(body, bad_numbers=True).value
         except JsonFault as fault:
             return _failed("unreadable_row", f"the recorded row is no JSON ({fault.reason})")
         text = answer_of(row)

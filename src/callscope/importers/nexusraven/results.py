@@ -9,6 +9,7 @@
 | `error`                                     | the request failed: no answer was seen                          |
 
 The rows of the authors' own dataset of outputs are read too: `{"response": [{"query": …}, {"function_call": …}]}`.
+Rows that are broken, name no case or answer one again are left out with a note (`material.Gathered`).
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import Any
 from callscope.contract import Case
 from callscope.errors import InputError
 from callscope.importers.base import Answer, Answered
-from callscope.importers.material import Row, read_rows
+from callscope.importers.material import Gathered, Row
 from callscope.importers.nexusraven.queries import kind_of
+from callscope.importers.nexusraven.reading import is_failure
 
 __all__ = ["is_results", "read_results"]
 
@@ -37,32 +39,30 @@ def is_results(path: str) -> bool:
 def read_results(files: Mapping[str, bytes], cases: Mapping[str, Mapping[str, Case]]) -> tuple[Answered, ...]:
     """The recorded answers by model; files of one name in several folders are of one model.
 
-    Raises InputError, naming file and line, for a row that names no case, or one a second time.
+    Raises InputError, naming file and line, for a file of which no row can be read.
     """
     by_query: dict[str, list[tuple[str, str]]] = {}
     for suite, its in cases.items():
         for case in its.values():
             by_query.setdefault(case.prompt.strip(), []).append((suite, case.id))
-    answers: dict[str, dict[tuple[str, str], Answer]] = {}
+
+    def answer_of(row: Row) -> Answer | InputError:
+        named = _named(row, cases, by_query)
+        return named if isinstance(named, InputError) else Answer(*named, (row.raw,), f"{row.file}:{row.line}")
+
+    gathered: dict[str, Gathered] = {}
     for path in sorted(files):
         name = _FILE.search(path)
         if name is None or not is_results(path):
             continue
-        theirs = answers.setdefault(name[1], {})
-        for row in read_rows(path, files[path]):
-            suite, case_id = _named(row, cases, by_query)
-            place = f"{path}:{row.line}"
-            if (suite, case_id) in theirs:
-                hint = f"It is first answered at {theirs[suite, case_id].source}"
-                raise InputError("is answered twice", file=path, line=row.line, found=case_id, hint=hint)
-            theirs[suite, case_id] = Answer(suite, case_id, (row.raw,), place)
-    return tuple(Answered(model, tuple(theirs.values())) for model, theirs in answers.items())
+        gathered.setdefault(name[1], Gathered(name[1], is_failure)).read(path, files[path], answer_of)
+    return tuple(theirs.answered() for theirs in gathered.values())
 
 
 def _named(
     row: Row, cases: Mapping[str, Mapping[str, Case]], by_query: Mapping[str, list[tuple[str, str]]]
-) -> tuple[str, str]:
-    """The suite and the case that a row answers."""
+) -> tuple[str, str] | InputError:
+    """The suite and the case that a row answers; the fault where it names none."""
     asked = row.value.get("suite")
     suites = [name for name in cases if not isinstance(asked, str) or asked in (name, name.removeprefix("nexusraven-"))]
     stated = row.value.get("id")
@@ -79,7 +79,7 @@ def _named(
                 return suite, case_id
         found, field = query, "query"
     expected = f"an id or a query of {', '.join(suites) or 'an imported suite'}"
-    raise InputError("names no case", file=row.file, line=row.line, field=field, found=found, expected=expected)
+    return InputError("names no case", file=row.file, line=row.line, field=field, found=found, expected=expected)
 
 
 def _query_of(value: Mapping[str, Any]) -> Any:

@@ -6,6 +6,7 @@ key: bars carry the number of their model, and every bar its value.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,7 +98,7 @@ def bars_beside(
     """A row a model and a panel a rate, bars from zero with whiskers and their value. Panels of the same number in
     `scales` share one scale, so that their bars can be compared by eye."""
     rows = rows[:MOST_MODELS]
-    named, panel, gap, row, top = 190.0, 200.0, 18.0, 40.0, 40.0
+    named, panel, gap, row, top = 176.0, 156.0, 16.0, 44.0, 40.0
     width, floor = named + len(panels) * (panel + gap), top + row * len(rows)
     reach = {scale: _reach(rows, [i for i, each in enumerate(scales) if each == scale]) for scale in set(scales)}
     parts: list[Markup] = []
@@ -107,7 +108,7 @@ def bars_beside(
         parts += [_text("axis end", x + panel, 16, f"0–{100 * reach[scales[place]]:.0f}%")]
     for number, (name, rates) in enumerate(rows):
         y = top + row * number
-        parts += [_text("", 0, y + 12, one_line(name, 28))]
+        parts += [_text("", 0, y + 13 + 16 * line, part) for line, part in enumerate(_folded(name))]
         for place, rate in enumerate(rates):
             parts += _bar(
                 named + place * (panel + gap), y, panel, number, f"{name}, {panels[place]}", rate, reach[scales[place]]
@@ -119,6 +120,15 @@ def bars_beside(
     return _frame(width, floor + 8, f"{what}. {label}", parts)
 
 
+_NAME = 21
+"""Characters of a model's name that fit beside the bars."""
+
+
+def _folded(name: str) -> list[str]:
+    """A name on at most two lines, broken at a hyphen where there is one."""
+    return textwrap.wrap(one_line(name, 200), _NAME, max_lines=2, placeholder="…")
+
+
 def _reach(rows: Sequence[tuple[str, Sequence[Rate]]], places: Sequence[int]) -> float:
     """The end of a scale: the highest interval, rounded up to the next five percent."""
     highs = [float(rates[i]["high"]) for _, rates in rows for i in places if rates[i]["n"]]
@@ -128,10 +138,10 @@ def _reach(rows: Sequence[tuple[str, Sequence[Rate]]], places: Sequence[int]) ->
 def _bar(x: float, y: float, panel: float, number: int, what: str, rate: Rate, reach: float) -> list[Markup]:
     parts = [_rect("back", x, y, panel, 16, what)]
     if not rate["n"]:
-        return [*parts, _text("quiet", x + 4, y + 30, "nothing decided")]
+        return [*parts, _text("quiet", x + 4, y + 32, "nothing decided")]
     length = panel * min(float(rate["rate"]) / reach, 1)
     parts += [_rect(f"m{number % _COLOURS}", x, y, length, 16, f"{what}: {exact_rate(rate).line}")]
     low, high = (x + panel * min(float(rate[end]) / reach, 1) for end in ("low", "high"))
     parts += [_LINE.format("whisker", f"M{_at(low)} {_at(y + 8)}H{_at(high)}")]
     said = f"{exact_percent(rate['k'] / rate['n'])}  {rate['k']}/{rate['n']}"
-    return [*parts, _text("", x + 4, y + 30, said)]
+    return [*parts, _text("", x + 4, y + 32, said)]

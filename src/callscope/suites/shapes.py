@@ -27,6 +27,15 @@ def _type_info(of: Any) -> inspect.Type:
     return inspect.type_info(of)
 
 
+@cache
+def _fields(struct: type) -> tuple[Mapping[str, inspect.Field], Mapping[str, str]]:
+    """A struct's fields by name, and from both spellings of each to its name."""
+    kind = _type_info(struct)
+    assert isinstance(kind, inspect.StructType)
+    fields = {field.name: field for field in kind.fields}
+    return fields, {spelling: name for name in fields for spelling in (name, camel(name))}
+
+
 _WRITTEN = {
     "args": "arguments",
     "parameters": "arguments",
@@ -153,8 +162,7 @@ class Reader:
             return self._wrong(value, "an object", path, hint)
         if kind.cls is ArgumentRules and not is_rules(value, self.parameters.get(tool or "", frozenset())):
             return {"required_equals": value}
-        fields = {field.name: field for field in kind.fields}
-        spelled = {spelling: name for name in fields for spelling in (name, camel(name))}
+        fields, spelled = _fields(kind.cls)
         if "arguments" in fields and isinstance(value.get("name"), str):
             tool = value["name"]
         plain: dict[str, Any] = {}

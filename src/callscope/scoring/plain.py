@@ -11,6 +11,7 @@ its rules have it (no alternative, no tolerance, no default, no constraint), sch
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import copysign
 from typing import Any
 
 from callscope.contract import (
@@ -25,7 +26,7 @@ from callscope.contract import (
     TrialKey,
     Verdict,
 )
-from callscope.scoring.equality import compare_pattern, compare_values
+from callscope.scoring.equality import compare_pattern
 from callscope.scoring.guards import refusal
 from callscope.scoring.validators import checker_for
 
@@ -42,8 +43,8 @@ _DECIDED_BY = {
 _SEVERAL = {**_DECIDED_BY, "selection": "all_required_called"}
 
 
-_SCALARS = frozenset({str, int, bool})
-"""Types of which every value is a JSON value of no depth."""
+_DEEPEST = 50
+"""Levels below which values are left to the stages, which know how deep a value may be."""
 
 
 def plainly_right(
@@ -69,11 +70,11 @@ def plainly_right(
     structures = [{"name": call.name, "rule": "schema_kept"} for call in calls]
     pairs = [{"required": at, "call": at, "by": "expected", "result": "exact"} for at in range(len(calls))]
     return Verdict(
-        suite=key.suite,
-        experiment=key.experiment,
-        model=key.model,
-        case_id=key.case_id,
-        repeat=key.repeat,
+        key.suite,
+        key.experiment,
+        key.model,
+        key.case_id,
+        key.repeat,
         acceptance="accepted",
         selection="correct_tool",
         structure="valid",
@@ -84,7 +85,7 @@ def plainly_right(
         passed=True,
         flags=(),
         evidence={"selection": seen, "structure": {"calls": structures}, "semantics": {"calls": pairs}},
-        decided_by=dict(_DECIDED_BY if type(expected) is ExpectTool else _SEVERAL),
+        decided_by=(_DECIDED_BY if type(expected) is ExpectTool else _SEVERAL).copy(),
     )
 
 
@@ -94,7 +95,7 @@ def _right(call: ToolCall, name: str, rules: ArgumentRules, offered: Mapping[str
         return False
     if rules.constraints or rules.forbidden:
         return False
-    if not _SCALARS.issuperset(map(type, arguments.values())) and refusal(arguments) is not None:
+    if rules.patterns and refusal(arguments) is not None:
         return False
     if not _values_right(arguments, rules):
         return False
@@ -133,13 +134,17 @@ def _only_optional_absent(arguments: dict[str, Any], rules: ArgumentRules) -> bo
     return len(names) == len(set(names)) and all(name in rules.optional for name in absent)
 
 
-def _same(wanted: Any, given: Any) -> bool:
-    """Whether two values are the same, as `equality` says exact: of one type at every place."""
+def _same(wanted: Any, given: Any, level: int = 0) -> bool:
+    """Whether two values are the same, as `equality` says exact: of one type at every place, and JSON."""
     kind = type(given)
+    if type(wanted) is not kind:
+        return False
     if kind is str or kind is bool or kind is int:
-        return type(wanted) is kind and bool(wanted == given)
-    if kind is list:
-        if type(wanted) is not list or len(wanted) != len(given):
-            return False
-        return all(map(_same, wanted, given))
-    return compare_values(wanted, given).result == "exact"
+        return bool(wanted == given)
+    if kind is float:  # no infinity, and zeros only of one sign
+        return bool(wanted == given and wanted - given == 0 and (given or copysign(1, wanted) == copysign(1, given)))
+    if level > _DEEPEST or (kind is not list and kind is not dict) or len(wanted) != len(given):
+        return given is None
+    if kind is dict:
+        return all(type(key) is str and key in wanted and _same(wanted[key], given[key], level + 1) for key in given)
+    return all(_same(one, other, level + 1) for one, other in zip(wanted, given, strict=True))

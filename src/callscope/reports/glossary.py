@@ -60,8 +60,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "parameter_error.missing": "right tool; a needed argument is missing",
         "parameter_error.value": "right tool; a wrong, unexpected or malformed argument",
         "over_recall": "a call was made where none was right",
-        "judge_failure": "no rule could decide, and no judge did or was asked (left open); `passed` leaves it out, recall"
-        " counts it as FN",
+        "judge_failure": "left open by the rules, and by a judge if one was asked; out of `passed`, in recall FN",
         "not_observed": "coverage loss",
     },
     "violations": {

@@ -40,6 +40,7 @@ from callscope.judge.applied import (
     write_judge_file,
 )
 from callscope.judge.docket import Docket, Scope
+from callscope.judge.planned import Plan, Tokens, cost_about, tokens_about
 from callscope.judge.prompting import prompt_hashes
 from callscope.judge.questions import FIRST_ORDERS, THIRD_ORDER, Order, Question, first_orders, question_id
 from callscope.judge.rules import RULES
@@ -57,6 +58,7 @@ __all__ = [
     "ask_judge",
     "default_name",
     "judge_config",
+    "plan_judge",
     "set_aside",
 ]
 
@@ -70,15 +72,6 @@ _FIRST_LOOK = 32
 
 class _FailedForCertain(Exception):
     """Ends a round: nothing that is still unanswered could make the judge believed."""
-
-
-class Plan(NamedTuple):
-    """What is about to be asked: open arguments, the questions they make, sentinels, and calls not yet made."""
-
-    arguments: int
-    questions: int
-    sentinels: int
-    calls: int
 
 
 class Stopped(NamedTuple):
@@ -164,28 +157,55 @@ async def ask_judge(
     Raises RunFolderError where the judge's folder holds answers of another model, or to another prompt; InputError for
     anything that cannot be run as asked.
     """
-    folder = open_run(run).folder
-    run = folder.path
-    docket = docket_of(folder, scope)
-    name = _checked(default_name(resolve_models(config.models)[0].label) if name is None else name)
+    docket, name, rounds = _rounds_for(run, config, scope, name, on_progress)
     if not docket.questions:
         return Stopped("nothing_open", docket, name)
-    known = {question_id(question): (sentinel, question) for sentinel, question in known_questions()}
-    questions = {**docket.questions, **{each: question for each, (_, question) in known.items()}}
-    sentinels = {each: sentinel for each, (sentinel, _) in known.items()}
-    rounds = _Rounds(judge_folder(run, name), config, questions, sentinels, on_progress)
     rounds.check()
-    for stage in (rounds.firsts, rounds.thirds):
+    for third, stage in enumerate((rounds.firsts, rounds.thirds)):
         if rounds.failed():
             break
         wanted = rounds.missing(stage())
         if on_plan is not None:
             calls = rounds.unanswered() + sum(len(orders) for orders in wanted.values())
-            on_plan(Plan(len(docket.asked), len(docket.questions), len(sentinels), calls))
+            on_plan(Plan(len(docket.asked), len(docket.questions), len(rounds.sentinels), calls, bool(third)))
         status = await rounds.hold(wanted)
         if status in ("budget_spent", "gave_up"):
             return Stopped(status, docket, name)  # type: ignore[arg-type]  # as the line above says
-    return _apply(run, name, "model", scope)
+    return _apply(open_run(run).folder.path, name, "model", scope)
+
+
+def plan_judge(run: Path, config: RunConfig, *, scope: Scope, name: str | None = None) -> Plan | Stopped:
+    """What `ask_judge` would ask first with the same arguments: every question in both orders, less what was answered.
+
+    Asks nothing and writes nothing; no key is needed for a judge that was not asked before. Raises as `ask_judge`.
+    """
+    docket, name, rounds = _rounds_for(run, config, scope, name, None)
+    if not docket.questions:
+        return Stopped("nothing_open", docket, name)
+    rounds.check()
+    left = rounds.left()
+    wanted = {each: rounds.questions[each] for each in left}
+    tokens = tokens_about(judge_suite(wanted, rounds.sentinels, left)) if wanted else Tokens(0, 0)
+    calls = sum(len(orders) for orders in left.values())
+    cost = cost_about(tokens, resolve_models(config.models)[0].prices)
+    return Plan(len(docket.asked), len(docket.questions), len(rounds.sentinels), calls, False, tokens, cost)
+
+
+def _rounds_for(
+    run: Path,
+    config: RunConfig,
+    scope: Scope,
+    name: str | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> tuple[Docket, str, _Rounds]:
+    """What is open in a run, the judge's name, and its rounds there, sentinels among their questions."""
+    folder = open_run(run).folder
+    docket = docket_of(folder, scope)
+    name = _checked(default_name(resolve_models(config.models)[0].label) if name is None else name)
+    known = {question_id(question): (sentinel, question) for sentinel, question in known_questions()}
+    questions = {**docket.questions, **{each: question for each, (_, question) in known.items()}}
+    sentinels = {each: sentinel for each, (sentinel, _) in known.items()}
+    return docket, name, _Rounds(judge_folder(folder.path, name), config, questions, sentinels, on_progress)
 
 
 class _Rounds:
@@ -243,6 +263,12 @@ class _Rounds:
         """The third calls that are needed, by the answers there are."""
         pending = pending_thirds(answers_in(rounds_of(self.path)))
         return {name: (THIRD_ORDER,) for name in pending if name in self.questions}
+
+    def left(self) -> dict[str, tuple[Order, ...]]:
+        """Of every question in both orders what has no observed answer yet, by question id."""
+        said = answers_in(rounds_of(self.path)).said
+        left = {name: tuple(o for o in orders if o not in said.get(name, {})) for name, orders in self.firsts().items()}
+        return {name: orders for name, orders in left.items() if orders}
 
     def unanswered(self) -> int:
         """How many planned calls have no observed answer yet."""

@@ -145,6 +145,7 @@ def test_three_units_make_a_family_and_its_p_values_are_adjusted() -> None:
     assert [(p["first"], p["second"]) for p in pairs] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert data["family"] == {
         "declared": "all", "tests": 3, "correction": "holm", "alpha": 0.05, "power": 0.8, "min_coverage": None,
+            "omnibus_tests": 1,
     }  # fmt: skip
     raw = [p["difference"]["p"] for p in pairs]
     assert min(p["p_adjusted"] for p in pairs) == pytest.approx(min(1, 3 * min(raw)), rel=1e-4)
@@ -346,7 +347,7 @@ def test_tests_of_all_together_are_a_family_of_their_own() -> None:
 def test_a_raw_p_below_the_bound_establishes_nothing_together() -> None:
     rng, found, raw = random.Random(3), 0, 0
     for _ in range(12):
-        planted = several(12, 16)
+        planted = several(12, 30)
         planted.rows = [
             structs.replace(row, verdict=structs.replace(row.verdict, passed=rng.random() < 0.5))
             for row in planted.rows

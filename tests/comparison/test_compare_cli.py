@@ -82,8 +82,8 @@ def test_two_runs_that_differ_in_the_prompt_say_so(place: Path) -> None:
 
 def test_runs_are_named_by_the_folder_as_it_was_typed(place: Path) -> None:
     text = compare(place, "before", "./after/").stdout.decode()
-    assert re.search(r"A +strong \(before\) +before\b", text)
-    assert re.search(r"B +strong \(after\) +after\b", text)
+    assert re.search(r"A +strong \(before\) \[stand-in\] +before\b", text)
+    assert re.search(r"B +strong \(after\) \[stand-in\] +after\b", text)
 
 
 def test_coverage_too_low_exits_with_4_and_still_shows(place: Path) -> None:

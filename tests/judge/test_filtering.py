@@ -100,7 +100,7 @@ def test_a_free_string_that_differs_is_asked_about() -> None:
 
 
 def test_a_string_that_is_right_is_not_asked_about() -> None:
-    assert docket([GOLD]) == ({}, (), {}, 0, 0)
+    assert docket([GOLD]) == ({}, (), {}, 0, 0, 1, 0, ())
 
 
 def test_trials_in_which_the_same_was_given_share_their_question() -> None:

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from callscope.cli import main
+from callscope.judge import words
+from callscope.judge.planned import tokens_about
 from callscope.runs import open_run
 from tests.capture.test_kill import whole_lines
 from tests.judge import judges
@@ -179,12 +181,108 @@ def test_a_run_in_which_nothing_is_open_is_left_as_it_is(tmp_path: Path, capsys:
     assert not (run / "judge.json").exists()
 
 
+CLOSED = [
+    ({"text": "a warm welcome", "card_id": "C-999"}, {}, "schema"),
+    ({"text": "a friendly greeting"}, {"required_equals": {"text": "5%"}}, "number"),
+    ({"text": "2026-03-14"}, {"required_equals": {"text": "2026-03-15"}}, "date"),
+    ({"text": "ORD-1"}, {"required_equals": {"text": "ORD-2"}}, "id"),
+    ({"text": ""}, {"required_equals": {"text": "a warm welcome"}}, "empty"),
+]
+
+
+@pytest.mark.parametrize(("sent", "rules", "why"), CLOSED)
+def test_why_nothing_is_open_is_said(
+    tmp_path: Path, sent: dict[str, Any], rules: dict[str, Any], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(tmp_path / "run", {"101": sent, "102": GOLD}, [case(101, **rules), case(102)])
+    assert command(run, "--rules", "--json") == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert (found["status"], found["trials"], found["differing"]) == ("nothing_open", 2, 1)
+    assert found["closed"] == {why: 1}
+    assert "Looked at 2 trials: in 1 a string differs from the right one" in printed.err
+    assert f"1 argument: {words._CLOSED[why]}" in " ".join(printed.err.split())
+
+
+def test_undeclared_text_that_is_closed_names_the_option_that_opens_it(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(run, "--rules", "--open", "declared") == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Looked at 3 trials: in 2 a string differs from the right one, and none of those is open:" in said
+    assert "2 arguments: not declared free_text" in said
+    assert "--open text opens what is not declared" in said
+
+
+def test_trials_that_no_ruling_changes_name_the_option_that_asks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(tmp_path / "run", {"101": {"text": SAME, "card_id": "C-999"}})
+    assert command(run, "--rules") == 0
+    assert "1 trial: open text, but no ruling changes what the trial is (--all asks)" in " ".join(
+        capsys.readouterr().err.split()
+    )
+
+
+def test_a_dry_run_says_how_much_and_asks_nothing(
+    run: Path, planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(path for path in run.rglob("*"))
+    assert command(run, "--config", config(tmp_path, planted.url), "--dry-run") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "2 open arguments make 2 questions; with 240 sentinels, in both orders: 470 calls to make" in said
+    assert "no estimate of the cost" in said
+    assert "Nothing was asked" in said
+    priced = judge_entry(planted.url, prices={"input": 1.0, "output": 10.0})
+    settings = config(tmp_path, planted.url, models=[priced])
+    assert command(run, "--config", settings, "--dry-run", "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["status"], plan["questions"], plan["sentinels"], plan["calls"]) == ("planned", 2, 240, 470)
+    tokens = plan["tokens_about"]
+    assert plan["cost_about"] == pytest.approx((tokens["input"] + 10 * tokens["output"]) / 1e6)
+    assert planted.asked() == []
+    assert sorted(path for path in run.rglob("*")) == before
+
+
+def test_a_plan_is_what_is_then_asked_and_what_was_answered_is_not_planned_again(
+    run: Path, planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = config(tmp_path, planted.url)
+    assert command(run, "--config", settings, "--budget-calls", "50") == 3
+    assert "470 calls to make" in " ".join(capsys.readouterr().err.split())
+    done = len(planted.asked())
+    assert command(run, "--config", settings, "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["calls"] == 470 - done
+    assert command(run, "--config", settings) == 0
+    assert len(planted.asked()) == 470
+    capsys.readouterr()
+    assert command(run, "--config", settings, "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["calls"] == 0
+
+
+def test_the_estimate_is_of_what_is_sent(run: Path, planted: Planted, tmp_path: Path) -> None:
+    settings = config(tmp_path, planted.url)
+    assert command(run, "--config", settings) == 0
+    whole = open_run(run / "judge" / "planted-stand-in-judge" / "round-1")
+    (suite,) = whole.suites.values()
+    sent = sum(
+        len(exchange.request)
+        for _, record in whole.folder.records()
+        for one in record.rounds
+        for exchange in one.exchanges
+    )
+    assert len(suite.cases) == 470
+    assert 0.7 < 4 * tokens_about(suite).input / sent < 1.1
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ((), "exactly one judge is needed"),
         (("--rules", "--off"), "exactly one judge is needed"),
         (("--model", "nobody"), "is no model"),
+        (("--model", "stub/x"), "give --config FILE"),
+        (("--rules", "--dry-run"), "says nothing beside --rules"),
         (("--rules", "--limit", "0"), "must be at least 1"),
         (("--rules", "--name", "mine"), "says nothing beside --rules"),
         (("--model", "openai/gpt-5-mini", "--name", "../up"), "is no name for a judge's folder"),
@@ -225,6 +323,12 @@ def test_a_bad_judge_is_named_loudly_and_the_exit_code_says_so(
     assert command(run, "--config", config(tmp_path, str(url))) == 5
     printed = capsys.readouterr()
     assert "THIS JUDGE IS NOT BELIEVED: unreadable" in printed.err
+    assert "it holds no list of verdicts): They look the same to me, more or less!" in " ".join(printed.err.split())
+    unfolded = printed.err.replace("\n", "").replace(" ", "")
+    assert f"callscopeinspect{run}/judge/planted-stand-in-judge/round-1" in unfolded
+    kinds = json.loads((run / "judge.json").read_bytes())["calibration"]["kinds"]
+    asked = sum(1 for _ in open_run(run / "judge" / "planted-stand-in-judge" / "round-1").folder.records())
+    assert sum(kind["right"] + kind["wrong"] + kind["undecided"] for kind in kinds) <= asked < 240
     assert "unreadable" in printed.out
     assert "judge_failure (undecided)" in printed.out
 

@@ -16,7 +16,7 @@ def compare(
     run: Path,
     /,
     *more: Path,
-    model: tuple[str, ...] = (),
+    model: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     suite: str | None = None,
     experiment: str | None = None,
     metric: str = "passed",

@@ -30,6 +30,7 @@ def judge(
     limit: int | None = None,
     concurrency: int | None = None,
     budget_calls: int | None = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
     resume: Annotated[bool, Parameter(negative="")] = False,  # noqa: ARG001 - a judge goes on without being told
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -60,6 +61,8 @@ def judge(
         How many calls are in flight at once.
     budget_calls:
         Stop a round cleanly after so many calls; what was answered is kept.
+    dry_run:
+        Print how much would be asked, and what it would cost about where the model's entry has prices; ask nothing.
     resume:
         Go on with what was stopped. This is the default.
     json:
@@ -75,7 +78,12 @@ def judge(
     if len(ways) != 1:
         hint = "Name a judge with --model or --config, or give --rules, or --off"
         raise InputError("exactly one judge is needed", found=" and ".join(ways) or "none", hint=hint)
-    for field, given in (("--name", name), ("--concurrency", concurrency), ("--budget-calls", budget_calls)):
+    for field, given in (
+        ("--name", name),
+        ("--concurrency", concurrency),
+        ("--budget-calls", budget_calls),
+        ("--dry-run", dry_run or None),
+    ):
         if given is not None and (rules or off):
             raise InputError(f"says nothing beside {ways[0]}, which makes no call", field=field, found=given)
     if off:
@@ -92,13 +100,18 @@ def judge(
             _configured(model, config, concurrency, budget_calls), stated=config is not None
         )
         _note_self(run, settings)
+        if dry_run:
+            planned = judging.plan_judge(run, settings, name=name, scope=scope)
+            if isinstance(planned, judging.Stopped):
+                return _stopped(planned, run, scope, as_json=json)
+            return _planned(planned, run, as_json=json)
         try:
             result = _ask(run, settings, name, scope)
         except KeyboardInterrupt:
             say("\nInterrupted. Every answered call is kept, and nothing applies yet; the same command goes on.")
             return 130
     if isinstance(result, judging.Stopped):
-        return _stopped(result, run, as_json=json)
+        return _stopped(result, run, scope, as_json=json)
     return _present(result, run, as_json=json)
 
 
@@ -109,7 +122,7 @@ def _configured(model: str | None, config: Path | None, concurrency: int | None,
     from callscope.capture.config import RunConfig, check_config, load_config
 
     if config is None:
-        settings = RunConfig(models=api.model_configs([model or ""]))
+        settings = RunConfig(models=api.model_configs([_known(model or "")]))
     else:
         settings = load_config(config)
         if model is not None:
@@ -126,6 +139,23 @@ def _configured(model: str | None, config: Path | None, concurrency: int | None,
     return settings
 
 
+def _known(model: str) -> str:
+    """A model that --model alone can name. Raises InputError where its provider is none of the catalogue."""
+    from callscope.providers.catalog import catalog
+
+    provider, slash, _ = model.partition("/")
+    if slash and provider not in catalog():
+        raise InputError(
+            "names a provider that callscope does not know",
+            field="--model",
+            found=model,
+            expected=f"one of {', '.join(catalog())}",
+            hint="For an address of your own write its model entry, with `base_url`, into a file and give --config FILE"
+            " (docs/guides/calibrate-a-judge.md shows a whole one)",
+        )
+    return model
+
+
 def _note_self(run: Path, settings: Any) -> None:
     """Say where the judge is one of the models it judges: models tend to favour their own words."""
     from callscope.runs import open_run
@@ -139,13 +169,11 @@ def _note_self(run: Path, settings: Any) -> None:
 def _ask(run: Path, settings: Any, name: str | None, scope: Any) -> Any:
     from callscope import judging
     from callscope.cli._progress import RunDisplay
+    from callscope.judge.words import asks
 
     def plan(what: judging.Plan) -> None:
         if what.calls:
-            say(
-                f"{what.arguments} open arguments make {what.questions} questions; with {what.sentinels} sentinels, "
-                f"{what.calls} calls in this round."
-            )
+            say(asks(what))
 
     async def ask() -> Any:
         with RunDisplay() as display:
@@ -154,14 +182,46 @@ def _ask(run: Path, settings: Any, name: str | None, scope: Any) -> Any:
     return asyncio.run(ask())
 
 
-def _stopped(result: Any, run: Path, *, as_json: bool) -> int:
+def _planned(plan: Any, run: Path, *, as_json: bool) -> int:
+    """Print a plan; nothing was asked."""
+    from callscope.judge.words import plan_words
+
     if as_json:
-        _put({"schema": "callscope/judge-result/1", "status": result.status, "judge": result.name})
+        _put(
+            {
+                "schema": "callscope/judge-result/1",
+                "status": "planned",
+                "arguments": plan.arguments,
+                "questions": plan.questions,
+                "sentinels": plan.sentinels,
+                "calls": plan.calls,
+                "tokens_about": plan.tokens._asdict(),
+                "cost_about": plan.cost,
+            }
+        )
+        return 0
+    out().print(Text("\n".join([*plan_words(str(run), plan), "Nothing was asked."])))
+    return 0
+
+
+def _stopped(result: Any, run: Path, scope: Any, *, as_json: bool) -> int:
+    from callscope.judge.words import nothing_open_words
+
+    if as_json:
+        looked = (
+            {
+                "trials": result.docket.trials,
+                "differing": result.docket.differing,
+                "closed": dict(result.docket.closed),
+                "settled": result.docket.settled,
+            }
+            if result.status == "nothing_open"
+            else {}
+        )
+        _put({"schema": "callscope/judge-result/1", "status": result.status, "judge": result.name, **looked})
     if result.status == "nothing_open":
-        left = f"; in {result.docket.settled} trials no ruling could change anything" if result.docket.settled else ""
-        say(f"{run}: nothing is open for a judge{left}. Nothing was asked and nothing changed")
-        if _holds_imports(run):
-            say("Undeclared text in suites imported from a benchmark is left to the rules; --open text asks about it.")
+        for line in nothing_open_words(str(run), result.docket, scope.open, imported=_holds_imports(run)):
+            say(line)
         return 0
     if result.status == "budget_spent":
         say(
@@ -203,10 +263,24 @@ def _present(result: Any, run: Path, *, as_json: bool) -> int:
         )
         if file.calibration.certain and file.counts.not_observed:
             say("It had failed for certain before every question was put, and was asked no further.")
+        if "unreadable" in file.calibration.failures:
+            _say_unreadable(run, file.applied)
         return 5
     _say_undecided(file.counts)
     say(f"\nVerdicts, summary and report of {run} are by the judge {file.judge}; --off returns to the rules alone.")
     return 0
+
+
+def _say_unreadable(run: Path, name: str) -> None:
+    """Show one answer that could not be read, and where the others are."""
+    from callscope.judge.applied import judge_folder, rounds_of, unreadable_example
+    from callscope.judge.words import unreadable_words
+    from callscope.reports.safe import one_line
+
+    example = unreadable_example(rounds_of(judge_folder(run, name)))
+    if example is not None:
+        folder = run / "judge" / name / example.round.name
+        say("\n" + "\n".join(unreadable_words(str(folder), example.why, one_line(example.answer))))
 
 
 def _say_undecided(counts: Any) -> None:

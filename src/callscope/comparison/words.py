@@ -61,9 +61,10 @@ def verdict_words(pair: Mapping[str, Any], metric: Metric, family: Mapping[str, 
     if found is None:
         return f"not comparable: no case has a value for both {first} and {second}"
     if not pair["decidable"]:
+        have = "has" if found["pairs"] == 1 else "have"
         return (
             f"not decided: {plural(found['pairs'], 'case')} of {pair['planned']} planned"
-            f" ({100 * pair['coverage']:.0f}%) {'has' if found['pairs'] == 1 else 'have'} a value for both {first} and {second};"
+            f" ({100 * pair['coverage']:.0f}%) {have} a value for both {first} and {second};"
             f" {100 * family['min_coverage']:g}% are asked for"
         )
     on = f"on {found['pairs']} of {pair['planned']} planned cases, " if found["pairs"] < pair["planned"] else ""

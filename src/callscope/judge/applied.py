@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct, structs
@@ -20,10 +20,22 @@ from msgspec import Struct, structs
 from callscope.canonical import sha256_hex
 from callscope.capture.folder import RunFolder, write_atomically
 from callscope.capture.verdicts import Rulings
-from callscope.contract import Case, Manifest, Outcome, ProviderError, Record, Suite, asked_under
+from callscope.contract import (
+    Case,
+    Manifest,
+    Outcome,
+    ProviderError,
+    Record,
+    Suite,
+    Text,
+    ToolCalls,
+    asked_under,
+)
 from callscope.derive import read_record
 from callscope.errors import RunFolderError
+from callscope.jsontext import dump_faithful
 from callscope.judge.answered import Answers, Counts, Judged, answers_by_rules, judged, read_answers
+from callscope.judge.answers import read_answer
 from callscope.judge.calibration import Calibration
 from callscope.judge.docket import Docket, Scope, make_docket
 from callscope.judge.rules import RULES
@@ -32,6 +44,7 @@ from callscope.judge.suite import Put, put_of
 __all__ = [
     "FOLDER_NAME",
     "JUDGE_FILE",
+    "Example",
     "JudgeFile",
     "answers_in",
     "docket_of",
@@ -42,6 +55,7 @@ __all__ = [
     "read_judge_file",
     "rounds_of",
     "rulings_for",
+    "unreadable_example",
     "who",
     "write_judge_file",
 ]
@@ -169,6 +183,32 @@ def _calls(folder: RunFolder) -> Iterator[tuple[Put, Outcome | None]]:
     for case_id, put in puts.items():
         outcome = outcomes.get(case_id)
         yield put, None if isinstance(outcome, ProviderError) else outcome
+
+
+class Example(NamedTuple):
+    """An answer that could not be read: the round it is in, why (`answers`), and what was answered, as text."""
+
+    round: Path
+    why: str
+    answer: str
+
+
+def unreadable_example(rounds: Sequence[RunFolder]) -> Example | None:
+    """The first answer of a judge's rounds that could not be read; None where there is none."""
+    for folder in rounds:
+        for put, outcome in _calls(folder):
+            said = None if outcome is None else read_answer(outcome, put.question)
+            if outcome is not None and said is not None and said.verdict == "unreadable":
+                return Example(folder.path, said.reason, _as_text(outcome))
+    return None
+
+
+def _as_text(outcome: Outcome) -> str:
+    if isinstance(outcome, Text):
+        return outcome.text
+    if isinstance(outcome, ToolCalls):
+        return " ".join(f"{call.name}({dump_faithful(call.arguments).decode()})" for call in outcome.calls)
+    return dump_faithful(msgspec.to_builtins(outcome)).decode()
 
 
 def judged_now(folder: RunFolder, name: str, kind: str, scope: Scope) -> tuple[Docket, Judged, str]:

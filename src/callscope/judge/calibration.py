@@ -75,7 +75,7 @@ class Check(Struct, frozen=True):
 
 
 class KindCount(Struct, frozen=True):
-    """How the sentinels of one kind were decided."""
+    """How the sentinels of one kind were decided, of those that got an answer."""
 
     kind: str
     right: int
@@ -194,6 +194,8 @@ def _obedience(counted: Sequence[Watched], watched: Sequence[Watched]) -> Check:
 def _kinds(watched: Sequence[Watched]) -> tuple[KindCount, ...]:
     counts: dict[str, list[int]] = {}
     for one in watched:
+        if all(call is None for call in one.calls):
+            continue
         count = counts.setdefault(one.sentinel.kind, [0, 0, 0])
         verdict = one.decision.verdict
         count[2 if verdict == "undecided" else int(verdict != one.sentinel.expected)] += 1

@@ -9,6 +9,7 @@ found by judging it twice, with all of its open arguments equivalent and with al
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from msgspec import Struct
 from callscope.contract import Attribution, Case, Record, Ruling, Suite, TrialKey, offered_tools
 from callscope.contract import tools_by_name as by_name
 from callscope.derive import derive
-from callscope.judge.filtering import OpenArgument, Opened, open_arguments
+from callscope.judge.filtering import Closed, OpenArgument, Opened, look
 from callscope.judge.questions import Question, make_question, question_id
 
 __all__ = ["Asked", "Before", "Docket", "Scope", "make_docket", "opened_in"]
@@ -57,7 +58,8 @@ class Docket(NamedTuple):
     """The questions of a run by id, in plan order, what each open argument asks, and the trials as they were.
 
     `settled` counts trials with open arguments that were left out because no ruling changes them, `beyond` the open
-    arguments that the scope's limit left out: those stay as the rules had them.
+    arguments that the scope's limit left out: those stay as the rules had them. `trials` were looked at, in `differing`
+    of them a string differs from what is right, and `closed` counts such strings that are not open, by why.
     """
 
     questions: dict[str, Question]
@@ -65,6 +67,9 @@ class Docket(NamedTuple):
     before: dict[TrialKey, Before]
     settled: int
     beyond: int
+    trials: int = 0
+    differing: int = 0
+    closed: tuple[tuple[Closed, int], ...] = ()
 
 
 def opened_in(suite: Suite, scope: Scope) -> Opened:
@@ -77,10 +82,15 @@ def make_docket(records: Iterable[tuple[Record, Case, Suite]], scope: Scope) -> 
     questions: dict[str, Question] = {}
     asked: list[Asked] = []
     before: dict[TrialKey, Before] = {}
-    settled = 0
+    settled = trials = differing = 0
+    closed: Counter[Closed] = Counter()
     for record, case, suite in records:
         derived = derive(record, case, suite)
-        arguments = open_arguments(case, suite, derived, opened_in(suite, scope))
+        looked = look(case, suite, derived, opened_in(suite, scope))
+        arguments = looked.open
+        trials += 1
+        differing += bool(arguments or looked.closed)
+        closed.update(looked.closed)
         if not arguments:
             continue
         if not scope.all and not _can_change(record, case, suite, arguments):
@@ -91,7 +101,7 @@ def make_docket(records: Iterable[tuple[Record, Case, Suite]], scope: Scope) -> 
             questions |= {name: one for name, one in found.items() if name not in questions}
             asked.append(Asked(record.key, argument.required, argument.call, argument.argument, tuple(found)))
             before[record.key] = Before(derived.verdict.passed, derived.verdict.attribution)
-    whole = Docket(questions, tuple(asked), before, settled, 0)
+    whole = Docket(questions, tuple(asked), before, settled, 0, trials, differing, tuple(sorted(closed.items())))
     return whole if scope.limit is None else _limited(whole, scope.limit)
 
 
@@ -103,12 +113,11 @@ def _limited(docket: Docket, limit: int) -> Docket:
             drawn.update(questions)
     asked = tuple(one for one in docket.asked if drawn.issuperset(one.questions))
     keys = {one.key for one in asked}
-    return Docket(
-        {name: one for name, one in docket.questions.items() if name in drawn},
-        asked,
-        {key: before for key, before in docket.before.items() if key in keys},
-        docket.settled,
-        len(docket.asked) - len(asked),
+    return docket._replace(
+        questions={name: one for name, one in docket.questions.items() if name in drawn},
+        asked=asked,
+        before={key: before for key, before in docket.before.items() if key in keys},
+        beyond=len(docket.asked) - len(asked),
     )
 
 

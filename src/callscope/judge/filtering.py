@@ -25,7 +25,7 @@ A quantity with a known unit (`5 km`) is none of these: it can be written in oth
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from callscope.contract import ArgumentRules, Case, Derived, PatternValue, Suite, expected_calls, offered_tools
@@ -35,7 +35,7 @@ from callscope.scoring.alignment import Match, rules_of
 from callscope.scoring.dates import same_time
 from callscope.scoring.pointers import child, first_part
 
-__all__ = ["OpenArgument", "Opened", "open_arguments", "rules_decide"]
+__all__ = ["Closed", "Looked", "OpenArgument", "Opened", "look", "open_arguments", "rules_decide"]
 
 Opened = Literal["declared", "text"]
 """What is open: arguments that their case declares `free_text`, or free strings as well."""
@@ -53,6 +53,11 @@ _SHARE = re.compile(r"[$€£¥]? ?[+-]?[\d.,]*\d[\d.,]* ?[%$€£¥]?")
 _ID_MARKS = re.compile(r"[\d@/\\_:#=&]")
 
 
+Closed = Literal["undeclared", "declared", "schema", "inside", "empty", "number", "date", "id"]
+"""Why an argument whose strings differ is none of a judge's: not declared `free_text` where only that is open; declared
+`temporal`; what its schema says; inside an object or array; or what one of the values is like."""
+
+
 class OpenArgument(NamedTuple):
     """An argument that a judge may be asked about: where, its part of the schema, the right values, the given one."""
 
@@ -65,16 +70,29 @@ class OpenArgument(NamedTuple):
     actual: str
 
 
-def open_arguments(case: Case, suite: Suite, derived: Derived, opened: Opened) -> tuple[OpenArgument, ...]:
-    """The open arguments of a trial, in the order of the required calls. `derived` is by the rules alone.
+class Looked(NamedTuple):
+    """What a trial holds of strings that differ from what is right: open ones, and why each other one is closed."""
 
-    None of an excluded case, of a recorded conversation of turns, and of a trial that was not observed.
+    open: tuple[OpenArgument, ...] = ()
+    closed: tuple[Closed, ...] = ()
+
+
+def open_arguments(case: Case, suite: Suite, derived: Derived, opened: Opened) -> tuple[OpenArgument, ...]:
+    """The open arguments of a trial, as `look` finds them."""
+    return look(case, suite, derived, opened).open
+
+
+def look(case: Case, suite: Suite, derived: Derived, opened: Opened) -> Looked:
+    """What differs as strings in a trial, in the order of the required calls. `derived` is by the rules alone.
+
+    Nothing is looked at in an excluded case, in a recorded conversation of turns, and in a trial that was not observed.
     """
     if case.excluded is not None or case.turns or derived.verdict.acceptance != "accepted":
-        return ()
+        return Looked()
     required = expected_calls(case.expected)
     schemas = by_name(offered_tools(case, suite.tools))
-    found = []
+    found: list[OpenArgument] = []
+    closed: list[Closed] = []
     for seen in derived.verdict.evidence.get("semantics", {}).get("calls", ()):
         rules = rules_of(Match(seen["required"], seen["call"], seen["by"], None, 0), required)
         name = _called(required[seen["required"]].name, seen["by"], case, seen["required"])
@@ -82,15 +100,34 @@ def open_arguments(case: Case, suite: Suite, derived: Derived, opened: Opened) -
         for argument, findings in _by_argument(seen).items():
             part = _declared(argument, schema)
             values = [_difference(finding, argument) for finding in findings]
-            if part is None or None in values or not all(isinstance(value, str) for value in values):
+            if _inside(findings, argument):
+                closed.append("inside")
+            if None in values or not all(isinstance(value, str) for value in values):
                 continue
             wanted, actual = _wanted(argument, rules), values[0]
-            declared = all(finding["rule"] == "free_text" for finding in findings)
-            if not wanted or not _sendable(actual) or (not declared and opened == "declared"):
+            if not wanted or not _sendable(actual):
                 continue
-            if declared or rules_decide(argument, part, rules, wanted, actual) is None:
+            why: Closed | None = None
+            if part is None:
+                why = "schema"
+            elif not all(finding["rule"] == "free_text" for finding in findings):
+                why = rules_decide(argument, part, rules, wanted, actual)
+                if why is None and opened == "declared":
+                    why = "undeclared"
+            if why is None:
                 found.append(OpenArgument(seen["required"], seen["call"], name, argument, part, wanted, actual))
-    return tuple(found)
+            else:
+                closed.append(why)
+    return Looked(tuple(found), tuple(closed))
+
+
+def _inside(findings: Sequence[Mapping[str, Any]], argument: str) -> bool:
+    """Whether another string was wanted somewhere inside an argument."""
+    whole = child("", argument)
+    return any(
+        finding["rule"] in _EXPECTED_RULES and finding["pointer"] != whole and isinstance(finding.get("actual"), str)
+        for finding in findings
+    )
 
 
 def _called(name: str, by: str, case: Case, required: int) -> str:

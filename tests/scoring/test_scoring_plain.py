@@ -138,3 +138,12 @@ def trials(draw):
 def test_both_ways_say_the_same(trial):
     case, outcome, tools = trial
     assert evaluate(case, tools, outcome, key=KEY) == by_stages(case, outcome, tools)
+
+
+def test_arguments_that_no_parser_lets_through_are_left_to_the_stages():
+    rules = ArgumentRules(patterns={"a": (PATTERN,)})
+    case = Case("c", "x", ExpectTool("f", rules))
+    outcome = calls(call("f", a={"k": float("nan")}))
+    tools = (Tool("f", "", {"type": "object", "properties": {"a": {}}}),)
+    assert not taken(case, outcome, tools)
+    assert evaluate(case, tools, outcome, key=KEY).structure == "malformed"

@@ -16,7 +16,7 @@ from msgspec import structs
 from callscope.capture.attempts import Policy
 from callscope.capture.config import ModelConfig, RunConfig, check_config
 from callscope.capture.environment import read_environment, say_ignored
-from callscope.capture.folder import RunFolder
+from callscope.capture.folder import RunFolder, new_folder
 from callscope.capture.keys import Keyring, check_credentials
 from callscope.capture.plan import (
     Choice,
@@ -153,11 +153,7 @@ def choose_folder(manifest: Manifest, out: Path | None, *, resume: bool = False)
         return out
     if resume:
         raise InputError("names no run folder", field="--resume", hint="Say which one with `--out DIR`")
-    path, number = Path("results") / manifest.run_id, 1
-    while path.exists():
-        number += 1
-        path = Path("results") / f"{manifest.run_id}-{number}"
-    return path
+    return new_folder(manifest.run_id)
 
 
 def _folder(manifest: Manifest, suites: Sequence[Suite], out: Path) -> RunFolder:

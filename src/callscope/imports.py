@@ -18,7 +18,7 @@ from msgspec import structs
 from callscope.canonical import sha256_hex
 from callscope.capture.codec import encode_record
 from callscope.capture.environment import read_environment
-from callscope.capture.folder import RECORDS, RunFolder, write_atomically
+from callscope.capture.folder import RECORDS, RunFolder, new_folder, write_atomically
 from callscope.capture.log import RecordLog
 from callscope.contract import (
     Block,
@@ -168,7 +168,7 @@ def import_results(name: str, where: Path, results: Path, out: Path | None, *, t
         hint = "; ".join(told[:3]) or None
         raise InputError("holds no recorded answer to an imported case", file=results, expected=expected, hint=hint)
     manifest = _manifest(name, answered, suites)
-    out = out or _new_folder(manifest.run_id)
+    out = out or new_folder(manifest.run_id)
     tell(f"Writing {sum(len(model.answers) for model in answered)} answers of {len(answered)} models to {out} …")
     used = {ref.name: suites[ref.name] for ref in manifest.suites}
     folder = RunFolder.create(out, manifest, {suite.name: suite.sources for suite in used.values()})
@@ -202,14 +202,6 @@ def _benchmark(name: str) -> Benchmark:
         expected, hint = " | ".join(benchmark_names()), "; ".join(_WHERE)
         raise InputError("is no benchmark", field="BENCHMARK", found=name, expected=expected, hint=hint)
     return found
-
-
-def _new_folder(run_id: str) -> Path:
-    path, number = Path("results") / run_id, 1
-    while path.exists():
-        number += 1
-        path = Path("results") / f"{run_id}-{number}"
-    return path
 
 
 def _files(

@@ -282,7 +282,7 @@ def _decoded(line: bytes, kind: type[T], path: Path, number: int) -> T:
     try:
         return msgspec.convert(parse_json(line, max_depth=2 * MAX_DEPTH).value, kind)
     except (JsonFault, msgspec.ValidationError) as error:
-        what = {Answer: "answer", AuditItem: "item"}.get(kind, "entry")  # type: ignore[call-overload]
+        what = "answer" if kind is Answer else "item" if kind is AuditItem else "entry"
         raise InputError(f"is no {what} that this version reads: {error}", file=path, line=number) from None
 
 

@@ -26,7 +26,7 @@ from callscope.derive import observed
 from callscope.errors import RunFolderError, shown
 from callscope.suites import load_suite_bytes
 
-__all__ = ["Positions", "RunFolder", "replacing", "write_atomically"]
+__all__ = ["Positions", "RunFolder", "new_folder", "replacing", "write_atomically"]
 
 MANIFEST, RECORDS, VERDICTS, SUMMARY, REPORT = (
     "manifest.json",
@@ -68,6 +68,15 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file whole or not at all. Raises RunFolderError, as `replacing` does."""
     with replacing(path) as file:
         file.write(data)
+
+
+def new_folder(run_id: str) -> Path:
+    """A path under `results/` that is not there yet, named by the run's id. Makes nothing."""
+    path, number = Path("results") / run_id, 1
+    while path.exists():
+        number += 1
+        path = Path("results") / f"{run_id}-{number}"
+    return path
 
 
 _BLOB_NAME = re.compile(r"[0-9a-f]{64}")

@@ -6,19 +6,17 @@ inline styles; everything foreign is escaped and inert.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from callscope.comparison.words import correction_words, p_text, pair_name, points
+from callscope.reports.html import digest, environment_of
 from callscope.reports.numbers import rate_text
-from callscope.reports.safe import inert
 
 __all__ = ["forest", "render_comparison"]
 
@@ -29,12 +27,11 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 def render_comparison(data: Mapping[str, Any]) -> str:
     """The page. The same data gives the same text."""
     style = _asset("comparison.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     page = _environment().get_template("comparison.html.j2")
     return page.render(
         data=data,
         style=Markup(style),  # noqa: S704 - our own file
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; style-src '{digest(style)}'; base-uri 'none'; form-action 'none'",
         family=correction_words(data["family"]),
         groups=[{**group, "forest": forest(group["pairs"])} for group in data["groups"]],
         rate=rate_text,
@@ -106,20 +103,6 @@ def _asset(name: str) -> str:
     return resources.files("callscope.comparison").joinpath("templates").joinpath(name).read_text(encoding="utf-8")
 
 
-def _finalize(value: Any) -> Any:
-    """Every expression of the template comes through here, what is markup already included."""
-    if not isinstance(value, str):
-        return value
-    return Markup(inert(str(value))) if isinstance(value, Markup) else inert(value)  # noqa: S704 - was markup already
-
-
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=FunctionLoader(_asset),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return environment_of(_asset)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -95,9 +95,14 @@ def _finalize(value: Any) -> Any:
 
 @cache
 def environment() -> Environment:
-    """Our templates, with everything foreign escaped and inert."""
+    """The templates of reports."""
+    return environment_of(asset)
+
+
+def environment_of(load: Callable[[str], str]) -> Environment:
+    """Templates by what loads them, with everything foreign escaped and inert."""
     return Environment(
-        loader=FunctionLoader(asset),
+        loader=FunctionLoader(load),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalize,
